@@ -178,6 +178,26 @@ package enum ProcessTable {
     return line.dropLast().split(separator: 0, omittingEmptySubsequences: false).map { ByteString(Array($0)) }
   }
 
+  /// Cap of the ancestors that are looked at. A program of a sandbox has about five.
+  private static let maxAncestors = 32
+
+  /// The nearest process, the given one or an ancestor, that a bus or a service manager has started.
+  static func activation(of pid: pid_t) -> ProcessIdentity? {
+    var next = entry(of: pid)
+    for _ in 0..<maxAncestors {
+      guard let entry = next, entry.parent > 0 else { return nil }
+      // systemd tells each process that it starts its own number, which other processes inherit.
+      if variable("SYSTEMD_EXEC_PID", of: entry.pid) == .value(ByteString(String(entry.pid))) { return entry.identity }
+      if isBus(entry.parent), !isBus(entry.pid) { return entry.identity }
+      next = Self.entry(of: entry.parent)
+    }
+    return nil
+  }
+
+  private static func isBus(_ pid: pid_t) -> Bool {
+    read("/proc/\(pid)/comm").map { $0.starts(with: "dbus-daemon".utf8) } == true
+  }
+
   /// The signals that this process handles or ignores: one bit for each, the lowest for signal 1. All bits if they cannot be read.
   static var handledSignals: UInt64 {
     guard let status = readAtOnce("/proc/self/status") else { return .max }

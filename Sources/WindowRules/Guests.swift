@@ -23,6 +23,18 @@ extension WindowTracker {
     }
   }
 
+  /// Seeks a guest anew when a window opens late that may be one: that of a program that its user has just started.
+  mutating func seekGuestAgain(_ id: String) {
+    let window = windows[id]!
+    for handle in concerned(by: window).sorted() {
+      guard let following = followed[handle], following.isAwaiting, following.hasHandedOver, following.hasSoughtGuest,
+        facts(of: window, for: handle).process == .twin, mayBeGuest(window, of: handle)
+      else { continue }
+      followed[handle]!.hasSoughtGuest = false
+      awaitHandedOver(handle)
+    }
+  }
+
   private func mayBeGuest(_ window: TrackedWindow, of handle: Handle) -> Bool {
     facts(of: window, for: handle, takes: .guest).verdict != .user
   }

@@ -6,6 +6,7 @@ extension WindowTracker {
   /// Gives a window to the item whose it is, if that can be said.
   mutating func assign(_ id: String) {
     if let handle = claimant(of: id) { return give(id, to: handle) }
+    seekGuestAgain(id)
     holdBack(id)
     let asking = followed.waiting(for: .dialog).filter { isDialog(id, of: $0) }
     if let handle = asking.min() { give(id, to: handle) }
@@ -32,7 +33,7 @@ extension WindowTracker {
 
   /// The programs whose window it may be: that of its parent, those of its process, and those that
   /// wait for their first one.
-  private func concerned(by window: TrackedWindow) -> Set<Handle> {
+  func concerned(by window: TrackedWindow) -> Set<Handle> {
     let parent = window.properties.parent.flatMap { owner(of: $0) }
     let own = [parent, window.process?.program, window.process?.ancestor].compactMap(\.self)
     return followed.waiting(for: .firstWindow).union(own.filter { followed[$0] != nil })
@@ -75,7 +76,7 @@ extension WindowTracker {
       return false
     }
     // A program with an earlier window does not start.
-    return !windows.all.values.contains { $0.rank < window.rank && $0.properties.pid == window.properties.pid }
+    return isFirstWindow(window)
   }
 
   /// Begins the time in which the command of an item may open a window of its own, before one of another program counts.
@@ -140,12 +141,30 @@ extension WindowTracker {
     guard let process = window.process else { return isUntold(window) ? .untold : .none }
     if process.program == handle { return .own }
     if process.ancestor == handle { return .descendant }
-    let ranBefore = process.started < following.beginning.time && !following.isWithdrawingWhileRunning
-    if ranBefore || following.hasHandedOver { return .handedOver }
+    if process.started < following.beginning.time, !following.isWithdrawingWhileRunning {
+      return isTwin(window, of: handle, following) ? .twin : .handedOver
+    }
+    if following.hasHandedOver, let activated = process.activated, activated >= following.beginning.time {
+      return .handedOver
+    }
     guard let left = process.ancestor.flatMap({ followed[$0] }), case .leaving = left.stage,
       !left.settings.destination.isEmpty, left.settings.destination == following.settings.destination
     else { return .foreign }
     return .handedOver
+  }
+
+  /// Whether a window is the first one of a program that its user has just started by the same command line, as at a login. It would
+  /// have opened without the item, too.
+  private func isTwin(_ window: TrackedWindow, of handle: Handle, _ following: WindowFollower) -> Bool {
+    guard let process = window.process, process.twins.contains(handle), process.ancestor == nil, process.program == nil,
+      following.beginning.time.milliseconds - process.started.milliseconds < Self.timeOfTwins
+    else { return false }
+    return isFirstWindow(window)
+  }
+
+  /// Whether there is no earlier window of the same process.
+  private func isFirstWindow(_ window: TrackedWindow) -> Bool {
+    !windows.all.values.contains { $0.rank < window.rank && $0.properties.pid == window.properties.pid }
   }
 
   /// Whether the adapter still has to tell the window's process.

@@ -12,8 +12,11 @@ struct OwnershipFacts: Hashable {
     /// Another process that descends from the item's command.
     case descendant
     /// A process to which the command may have handed over: it ran before the item, belongs to what an earlier item of the destination
-    /// has left, or may have been started by the bus for a command that has ended with status 0.
+    /// has left, or was started by the bus or a service manager for a command that has ended with status 0.
     case handedOver
+    /// A process that its user has started with the same command line, less than a minute before the item, and that shows its first
+    /// window now.
+    case twin
     /// A process that somebody else has started since the item began.
     case foreign
   }
@@ -76,13 +79,13 @@ struct OwnershipFacts: Hashable {
     if process == .own, origin != .another { return .item(.process) }
     guard takes == .first, isNewer else { return .user }
     switch origin {
-    case .made: return .item(.startupID)
+    case .made where process != .twin: return .item(.startupID)
     case .given where process == .none || process == .descendant: return .item(.startupID)
     case .another where process != .own && process != .descendant: return .user
-    case .none, .given, .another: break
+    case .none, .made, .given, .another: break
     }
     switch (process, pattern) {
-    case (.foreign, _), (_, .doesNotFit): return .user
+    case (.foreign, _), (.twin, _), (_, .doesNotFit): return .user
     // A wrapper script leaves its window to a child, so none of the patterns is needed.
     case (.descendant, .unwritten) where origin == .none: return .item(.pattern)
     case (_, .unwritten): return .user

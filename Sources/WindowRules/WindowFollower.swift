@@ -61,9 +61,17 @@ public struct WindowProcess: Hashable, Sendable {
   /// The program whose command the process descends from, whatever the scope of the command.
   public var ancestor: Handle?
   public var started: BootTime
+  /// The start time of the nearest process, this one or an ancestor, that the bus or a service manager has started; nil if there is
+  /// none.
+  public var activated: BootTime?
+  /// The programs whose command line it has, too.
+  public var twins: Set<Handle>
 
-  public init(program: Handle?, ancestor: Handle?, started: BootTime) {
+  public init(
+    program: Handle?, ancestor: Handle?, started: BootTime, activated: BootTime? = nil, twins: Set<Handle> = []
+  ) {
     (self.program, self.ancestor, self.started) = (program, ancestor, started)
+    (self.activated, self.twins) = (activated, twins)
   }
 }
 

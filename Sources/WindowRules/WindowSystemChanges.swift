@@ -160,7 +160,9 @@ extension WindowTracker {
   /// The facts of a process, without its program if that is parked: it may show windows for other items.
   private func withoutParkedProgram(_ process: WindowProcess) -> WindowProcess {
     guard let program = process.program, isResting(program) else { return process }
-    return WindowProcess(program: nil, ancestor: process.ancestor, started: process.started)
+    var process = process
+    process.program = nil
+    return process
   }
 
   /// Notes that properties of a window have changed.

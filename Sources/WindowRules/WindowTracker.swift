@@ -71,6 +71,9 @@ public struct WindowTracker {
   static let timeToAnswer: UInt64 = 500
   /// Milliseconds before an item, in which its user may have started another program in the same moment (N1).
   static let timeOfSameMoment: UInt64 = 3000
+  /// Milliseconds before an item, in which its user may have started a program by the same command line that has no window yet (N1).
+  /// Slow programs take that long at a login.
+  static let timeOfTwins: UInt64 = 60_000
   /// Milliseconds for which the first window of such a program waits for one of the item's command.
   static let timeOfDoubt: UInt64 = 1000
   /// Milliseconds for which the window system may leave a request unanswered before it counts as

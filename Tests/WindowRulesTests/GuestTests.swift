@@ -29,6 +29,51 @@ import Testing
     return tracker
   }
 
+  /// An item whose command has ended with status 0 while another program starts, which its user has started by the same command line.
+  private func besideTwin(_ open: (inout WindowTracker) -> Void) -> WindowTracker {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programStarted(one)
+    open(&tracker)
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    return tracker
+  }
+
+  private let twin = WindowProcess(
+    program: nil, ancestor: nil, started: BootTime(milliseconds: early.milliseconds - 5000), twins: [one])
+
+  @Test("N12: the first window of a program that its user has just started in the same way is a guest, before or after")
+  func window_ofTwin_isGuest() {
+    for opensBefore in [true, false] {
+      var tracker = besideTwin { if opensBefore { $0.opened(window("w1", pid: 7), by: twin) } }
+      if !opensBefore { tracker.opened(window("w1", pid: 7), by: twin) }
+      #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToOpen)])
+      tracker.timeIsOver(for: one)
+      #expect(tracker.windows(of: one).map(\.id) == ["w1"] && tracker.isGuest(one))
+      _ = tracker.next()
+      tracker.dismiss(one, isForced: false)
+      #expect(tracker.next() == [.hide(window: "w1")])
+    }
+  }
+
+  @Test("N1: its second window is the one that the command has asked for, and the item's")
+  func window_ofTwinAfterItsFirst_isItems() {
+    var tracker = besideTwin { $0.opened(window("w1", pid: 7), by: twin) }
+    tracker.opened(window("w2", pid: 7), by: twin)
+    #expect(tracker.windows(of: one).map(\.id) == ["w2"] && !tracker.isGuest(one))
+  }
+
+  @Test("N1: a program that has run for longer, or was started by navd, opens its window for the item")
+  func window_ofNoTwin_isItems() {
+    var (old, left) = (twin, twin)
+    old.started = BootTime(milliseconds: early.milliseconds - WindowTracker.timeOfTwins)
+    left.ancestor = two
+    for process in [old, left] {
+      let tracker = besideTwin { $0.opened(window("w1", pid: 7), by: process) }
+      #expect(tracker.windows(of: one).map(\.id) == ["w1"] && !tracker.isGuest(one))
+    }
+  }
+
   @Test("N12: half a second after the command, the one window that fits is brought to its user, and is a guest")
   func window_oneThatFits_isGuest() {
     var tracker = handedOver()

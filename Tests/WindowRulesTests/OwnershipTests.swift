@@ -28,7 +28,7 @@ import Testing
 
   private static let processes: [String: Facts.Process] = [
     "not told yet": .untold, "none": .none, "own": .own, "descendant": .descendant, "handed over": .handedOver,
-    "foreign": .foreign,
+    "twin": .twin, "foreign": .foreign,
   ]
   private static let origins: [String: Facts.Origin] = [
     "none": .none, "navd's": .made, "the request's": .given, "another": .another,

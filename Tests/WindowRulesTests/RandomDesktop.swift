@@ -268,6 +268,8 @@ final class RandomDesktop {
       guard !item.rule.takesAll, item.rule.linger == nil, !isAwaited(item.appID) else { return }
       return open(by: item.process!, item.appID, isOfUser: true)
     }
+    // A new program of the user's own can be told from one to which a command has handed over.
+    if numbers.chance(0.3) { return open(by: process(program: nil, ancestor: nil), appID, isOfUser: true) }
     guard !isAwaited(appID) else { return }
     if numbers.chance(0.3), let handle = shown.randomElement(using: &numbers) {
       // A program that the user has started from the item's.

@@ -111,7 +111,7 @@ import Testing
   @Test("N13: when it comes, a window of a process that began later is the item's, and an older one is a guest")
   func adapter_coming_tellsWindow() {
     for (process, isGuest) in [
-      (WindowProcess(program: nil, ancestor: nil, started: later), false), (server, true),
+      (WindowProcess(program: nil, ancestor: nil, started: later, activated: later), false), (server, true),
     ] {
       var tracker = over()
       tracker.arrived(all, [window("w1", pid: 7)], at: later) { _ in process }
@@ -189,7 +189,7 @@ import Testing
       _ = tracker.restore(one, byApp, grace: 2000, windows: [], before: isKnown ? ["other"] : nil, end: [:])
       if !isKnown { tracker.dismiss(one, isForced: false) }
       _ = tracker.next()
-      let process = WindowProcess(program: nil, ancestor: nil, started: later)
+      let process = WindowProcess(program: nil, ancestor: nil, started: later, activated: later)
       tracker.arrived(all, [window("other"), window("w1", pid: 7)], at: later) { $0.id == "w1" ? process : nil }
       #expect(tracker.owner(of: "w1") == (isKnown ? one : nil))
     }

@@ -86,11 +86,25 @@ import Testing
     for result: Properties in [["status": .int32(0)], [:]] {
       var tracker = tracker()
       tracker.follow(one, byApp, grace: 2000)
-      tracker.opened(window("w1"), by: WindowProcess(program: nil, ancestor: nil, started: later))
+      tracker.opened(
+        window("w1"), by: WindowProcess(program: nil, ancestor: nil, started: later, activated: later))
       #expect(tracker.next() == [])
       tracker.programEnded(one, failed: false, result: result)
       #expect(tracker.next() == [.presented(one)])
       #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+    }
+  }
+
+  @Test("N1: after a command has handed over, a window of a program that somebody else has started is its user's")
+  func window_ofProcessOfUser_isNotTakenAfterHandingOver() {
+    let session = BootTime(milliseconds: 1)
+    for activated in [nil, session] {
+      var tracker = tracker()
+      tracker.follow(one, byApp, grace: 2000)
+      tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+      tracker.opened(
+        window("w1"), by: WindowProcess(program: nil, ancestor: nil, started: later, activated: activated))
+      #expect(tracker.owner(of: "w1") == nil)
     }
   }
 
@@ -1515,7 +1529,8 @@ import Testing
     // The bus has started the program for the command, which has not ended yet.
     tracker = WindowRulesTests.tracker([window("old", focused: true)])
     tracker.follow(one, adopting, grace: 2000)
-    tracker.opened(window("new"), by: WindowProcess(program: nil, ancestor: nil, started: later))
+    tracker.opened(
+      window("new"), by: WindowProcess(program: nil, ancestor: nil, started: later, activated: later))
     tracker.programEnded(one, failed: false, result: [:])
     #expect(tracker.windows(of: one).map(\.id) == ["new"])
   }

@@ -23,6 +23,8 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
   private let log: Logger
   private let reports: any ReportReceiver
   private var running: [Handle: any RunningCommand] = [:]
+  /// The command lines, which count also after the commands have handed over.
+  private var commandLines: [Handle: [ByteString]] = [:]
   /// The commands that have ended while they are adopted; nil otherwise.
   private var endedEarly: Set<Handle>?
   /// Presentations to start once the manager's presence is known.
@@ -48,6 +50,7 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
       launch.errors = errors.begin(
         launch.marker, unit: launchers.hasUnits(launcher) ? launch.unit : nil,
         of: presentation.item.destinationName ?? presentation.binding.text)
+      commandLines[handle] = launch.command.arguments
       running[handle] = launcher.launch(launch, for: self)
       rememberFirst(of: handle)
     }
@@ -92,7 +95,10 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
     reports.take(.ended(handle, failed: hasFailed, result: properties))
   }
 
-  func forget(_ handle: Handle) { outputs.remove(handle) }
+  func forget(_ handle: Handle) {
+    commandLines[handle] = nil
+    outputs.remove(handle)
+  }
 
   // MARK: Ending
 
@@ -121,6 +127,10 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
 
   func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool {
     runs(handle, process) || process.descends(from: outputs.marker(of: handle))
+  }
+
+  func repeats(_ handle: Handle, _ process: ProcessOrigin) -> Bool {
+    commandLines[handle].map { process.repeats($0) } ?? false
   }
 
   func isInJob(_ handle: Handle) -> Bool { running[handle]?.isInJob == true }

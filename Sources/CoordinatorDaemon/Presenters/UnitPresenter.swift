@@ -207,6 +207,9 @@ final class UnitPresenter: ProcessPresenter {
   /// None: the manager starts the unit with an environment of its own.
   func startupID(of presentation: Presentation) -> StartupID? { nil }
 
+  /// False: only the manager knows the command line, and its unit is the only one that it starts.
+  func repeats(_ handle: Handle, _ process: ProcessOrigin) -> Bool { false }
+
   // MARK: After a restart
 
   /// Takes over each active or starting unit as the one that the previous navd started.

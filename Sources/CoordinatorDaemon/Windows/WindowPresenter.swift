@@ -85,7 +85,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     guard let started = process.started else { return nil }
     return WindowProcess(
       program: program, ancestor: program ?? first { $0.hasStarted($1, process) },
-      started: BootTime(milliseconds: started))
+      started: BootTime(milliseconds: started),
+      activated: process.activated.map { BootTime(milliseconds: $0) },
+      twins: Set(programs.filter { $0.value.presenter.repeats($0.key, process) }.keys))
   }
 
   /// Whether the windows of a program are followed here, or of the presentation that shows one.

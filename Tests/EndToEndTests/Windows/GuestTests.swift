@@ -36,6 +36,56 @@ private typealias Rows = CoordinatorInterface
     #expect(!files.adapter.requests.contains("close music"))
   }
 
+  @Test("N12: a program that its user has just started by the same command line is never closed")
+  func window_ofProgramStartedInTheSameWay_isGuest() throws {
+    // The program runs once; a second start ends at once.
+    let session = try Session(
+      destinations: ["music": "command = ['~/music', '--quiet']\nwindow = { app-id = 'music' }"],
+      files: ["music": "#!/bin/sh\nmkdir $HOME/lock || exit 0\nsleep 1000\n"])
+    #expect(chmod(session.path("music"), 0o755) == 0)
+    let adapter = try ScriptedWindowSystem(session)
+    let users = try session.start(program: session.path("music"), ["--quiet"], mayFail: true)
+    try session.poll("it runs") { access(session.path("lock"), F_OK) == 0 }
+    let path = try session.present("music")
+    try session.poll("the command has ended") { session.processes().isEmpty }
+    adapter.open(Window("music", appID: "music", pid: UInt64(users.processID)))
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    try session.dismiss("music")
+    #expect(try session.ending(of: path).reason == "dismissed")
+    #expect(adapter.requests == ["summon music", "hide music"])
+    users.send(SIGKILL)
+  }
+
+  @Test(
+    "N1: after a command has handed over, a program that the bus has started shows its window, and no program of its user's",
+    arguments: [BusProgram.daemon, .broker])
+  func window_afterHandingOver_isThatOfTheActivatedProgram(_ program: BusProgram) throws {
+    let session = try Session(
+      destinations: [
+        "music": """
+        command = ['dbus-send', '--session', '--type=method_call', '--dest=org.freedesktop.DBus', '/org/freedesktop/DBus',
+          'org.freedesktop.DBus.StartServiceByName', 'string:org.example.Music', 'uint32:0']
+        window = { app-id = 'music' }
+        """
+      ],
+      services: ["org.example.Music": "/bin/sh $HOME/music"], program: program,
+      files: ["music": "echo $$ >$HOME/pid.new\nmv $HOME/pid.new $HOME/pid\nsleep 1000\n"])
+    let adapter = try ScriptedWindowSystem(session)
+    let path = try session.present("music")
+    try session.poll("the bus has started it") { access(session.path("pid"), F_OK) == 0 }
+    let pid = try #require(
+      UInt64(String(decoding: Files.contents(of: session.path("pid")).dropLast(), as: UTF8.self)))
+    try session.poll("the command has ended") { session.processes().isEmpty }
+    let users = try session.start(program: "/bin/sleep", ["1000"], mayFail: true)
+    adapter.open(Window("users", appID: "music", pid: UInt64(users.processID)))
+    adapter.open(Window("own", appID: "music", pid: pid))
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    #expect(
+      StateEntry(try session.call(Rows.get, "music").1).windows?.map { $0["id"] } == [.string("own")])
+    users.send(SIGKILL)
+    kill(pid_t(pid), SIGKILL)
+  }
+
   @Test("N2: a slow start stays, says why, and is left alone by a toggle; it ends with its program")
   func start_slow_saysWhy() throws {
     let files = try FollowedCommand()
