@@ -149,8 +149,9 @@ extension Planner {
       return subjects(of: holder(of: GroupTag(group: group, tag: tag))).union([.group(group)])
     case .dismissAll(.stack(let stack)), .pop(let stack, _), .popTo(let stack, _): return [.stack(stack)]
     case .push(let stack, let binding, _, _): return subjects(of: binding).union([.stack(stack)])
-    case .setPath(let stack, let elements):
-      return (0..<elements.count).reduce(into: [.stack(stack)]) {
+    case .setPath(let stack, _):
+      // Elements out of view are not on the path: their program keeps them (D20).
+      return (0..<height(of: stack)).reduce(into: [.stack(stack)]) {
         $0.formUnion(subjects(of: binding(on: stack, at: $1)))
       }
     case .dismissAll(.root(let root)):

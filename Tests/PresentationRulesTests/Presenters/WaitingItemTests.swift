@@ -54,6 +54,12 @@ import Testing
     #expect(fixture.shown == ["shop.tab.totals"])
   }
 
+  @Test("D20, P15: a forced path of a tab that is not selected is told to its program, and forces nothing")
+  func setPath_forcedOutOfView_isTold() throws {
+    #expect(try fixture.ask(path(["1", "2"]), isForced: true) == .path([nil, nil]))
+    #expect(fixture.taken() == ["requested shop.path[0] 1 shop.path[1] 2"])
+  }
+
   @Test("D20: an ill-typed item of a tab that is not selected is refused, with what was expected")
   func present_illTypedOutOfView_isRefused() throws {
     #expect(
