@@ -106,7 +106,7 @@ struct NaiveModel {
   /// A presentation that is being dismissed, with all that is restored if the dismissal is declined (P15).
   struct Going {
     let binding: BindingID
-    let showing: Showing
+    var showing: Showing
     let place: (stack: BindingID, index: Int)?
     /// The element that stood below it in its stack.
     let below: Token?
@@ -402,10 +402,13 @@ struct NaiveModel {
     for (binding, slot) in slots where slot.again?.due.map({ $0 <= now }) == true { slots[binding]!.again!.due = nil }
   }
 
-  /// Ends for good the time that an item has to be shown (H6).
+  /// Ends for good the time that an item has to be shown, and gives it the destination of its file (H6, D1).
   mutating func start(_ token: Token) {
-    started.insert(token)
     patience[token] = nil
+    guard started.insert(token).inserted else { return }
+    if let binding = binding(of: token) { slots[binding]!.item.destination = asWritten(slots[binding]!.item) }
+    // Another change of the same input may end it.
+    if let item = going[token]?.showing.item { going[token]!.showing.item.destination = asWritten(item) }
   }
 
   /// Ends the items of a client that left (O1).
@@ -516,13 +519,14 @@ struct NaiveModel {
       if registrations[name]!.isEmpty { registrations[name] = nil }
     }
     for destination in destinations { registrations[destination.name, default: []].insert(destination, at: 0) }
-    // Items that have not started start with the destination of the file (D1).
-    for (binding, slot) in slots where !started.contains(slot.token) {
-      guard let own = slot.item.destination, case .file = own.source, let last = destination(own.name),
-        case .file = last.source
-      else { continue }
-      slots[binding]!.item.destination = last
-    }
+  }
+
+  /// The destination of an item as its file says now: “it starts as its file says when its turn comes” (D1).
+  private func asWritten(_ item: NaiveItem) -> Destination? {
+    guard let own = item.destination, case .file = own.source, let written = registrations[own.name]?.first,
+      case .file = written.source
+    else { return item.destination }
+    return written
   }
 }
 

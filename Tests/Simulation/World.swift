@@ -659,7 +659,10 @@ struct World: ~Copyable {
     let isOneChange = input.isOneChange && model.fellBack.isEmpty
     checker.goals = isOneChange ? [model.goal] : model.goals + [model.goal]
     try watcher.take(outcome.changes, from: machine, isOneChange: isOneChange)
-    for case .present(let handle) in outcome.commands { findPresenter(of: handle) }
+    for case .present(let handle) in outcome.commands {
+      model.start(tokens[handle]!)
+      findPresenter(of: handle)
+    }
     for case .presented(let handle, _, _, _) in outcome.changes.map(\.event) { model.becameSeen(tokens[handle]!) }
     let forced = Set(model.going.filter(\.value.isForced).keys)
     try checker.take(outcome, at: now, forced: forced, isOneChange: isOneChange, machine: machine)
@@ -814,13 +817,8 @@ struct World: ~Copyable {
   private func compare(_ presentation: Presentation, _ slot: NaiveModel.Showing) throws(Violation) {
     let (item, expected) = (presentation.item, slot.item)
     let position = model.position(of: presentation.binding)
-    var destination = item.destination?.content
-    // A corrected file counts when the item starts (D1).
-    if !presentation.phase.isLive, destination?.name == expected.destination?.name {
-      destination = expected.destination
-    }
     let isEqual =
-      item.id == expected.id && destination == expected.destination && item.value == expected.value
+      item.id == expected.id && item.destination?.content == expected.destination && item.value == expected.value
       && item.containerValues == expected.containerValues && item.style == expected.style
       && item.title == expected.title && item.input == expected.input
       && item.timeout == expected.timeout && item.owner == expected.owner && item.priority == expected.priority

@@ -88,10 +88,9 @@ extension Transition {
   /// anew, while it waited (D1).
   mutating func findPresenter(of handle: Handle) {
     guard let item = state.presentations[handle]?.item, let own = item.destination else { return }
-    let written = machine.destinationAsWritten(of: item)
-    if written != own {
-      state.presentations[handle]!.item.destination = written
-    } else if own.isBus, let last = state.registry[own.name], last.isBus, !own.content.isShown(as: last.content) {
+    let written = machine.destinationAsWritten(of: item) ?? own
+    if written != own { state.presentations[handle]!.item.destination = written }
+    if written.isBus, let last = state.registry[own.name], last.isBus, !written.content.isShown(as: last.content) {
       handOver(handle, to: last)
     }
   }

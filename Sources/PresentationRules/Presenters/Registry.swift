@@ -30,6 +30,12 @@ struct Registry: Sendable {
 
   subscript(name: String) -> Shared<Destination>? { registrations[name]?.last?.destination }
 
+  /// The destination of a name as a file says now, even if a client has registered the name since; nil if no file says anything.
+  func file(_ name: String) -> Shared<Destination>? {
+    guard let first = registrations[name]?.first?.destination, case .file = first.source else { return nil }
+    return first
+  }
+
   /// The registrations that count, in the order of their names.
   var all: [Destination] {
     registrations.values.compactMap { $0.last?.destination.content }.sorted { $0.name < $1.name }
@@ -150,9 +156,7 @@ struct Registry: Sendable {
 extension StateMachine {
   /// The destination of an item as its file says now; its own if it is not from a file, or if the file is gone.
   func destinationAsWritten(of item: Shared<Item>) -> Shared<Destination>? {
-    guard let own = item.destination, case .file = own.source, let last = state.registry[own.name],
-      case .file = last.source
-    else { return item.destination }
-    return last
+    guard let own = item.destination, case .file = own.source else { return item.destination }
+    return state.registry.file(own.name) ?? own
   }
 }

@@ -77,9 +77,9 @@ extension State {
 
   fileprivate func isOutdated(_ program: Handle) -> Bool {
     guard let parked = parked[program], let name = parked.presentation.item.destination?.name,
-      let destination = registry[name]
+      let written = registry.file(name)
     else { return false }
-    return parked.isOutdated(by: destination.content)
+    return parked.isOutdated(by: written.content)
   }
 }
 

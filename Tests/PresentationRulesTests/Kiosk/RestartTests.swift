@@ -93,6 +93,19 @@ struct RestartTests {
     #expect(fixture.item("brisk")?.destination?.presenter == .command([Array("better".utf8)]))
   }
 
+  @Test("D1: an item that waits starts as its file says when its turn comes, even if a client has registered the name")
+  func correctedFile_behindAClient_counts() throws {
+    try fixture.show("kiosk", "1", .with(group: "g"))
+    try fixture.present("brisk", "", .with(group: "g", ifBusy: .queue))
+    var corrected = Self.destinations
+    corrected[2].presenter = .command([Array("better".utf8)])
+    fixture.load(corrected)
+    try fixture.register(RulesFixture.bus("brisk", source: .client("bar")), by: "bar")
+    try fixture.dismiss("kiosk")
+    fixture.goes(1)
+    #expect(fixture.item("brisk")?.destination?.presenter == .command([Array("better".utf8)]))
+  }
+
   @Test("K3: the delay doubles up to its maximum, and at the limit the item is given up with its last reason")
   func failure_again_waitsLongerUntilTheLimit() throws {
     try fixture.present("kiosk")

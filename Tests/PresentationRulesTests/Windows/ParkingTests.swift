@@ -134,6 +134,9 @@ struct ParkingTests {
     let files = try park("a")
     try fixture.register(RulesFixture.bus("files", source: .client("bar")), by: "bar")
     #expect(!isOutdated(files))
+    // Its file counts, even behind the client.
+    edit { $0.presenter = .command([[2]]) }
+    #expect(isOutdated(files))
   }
 
   @Test("N8: a parked program that shows its item again, and then ends, is not parked any more")
