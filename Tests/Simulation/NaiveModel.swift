@@ -335,7 +335,7 @@ struct NaiveModel {
       let fallback = fallbacks[group]!
       let former = outdated(in: group)
       guard former != nil || selection(of: group) == nil else {
-        if fallback.due != nil { fallbacks[group] = NaiveFallback(destination: fallback.destination) }
+        if fallback.due != nil { (fallbacks[group]!.due, fallbacks[group]!.refusals) = (nil, 0) }
         continue
       }
       guard let name = fallback.destination else {
@@ -486,7 +486,11 @@ struct NaiveModel {
 
   /// Selects the next members of queues where nothing but a fallback is selected (H4, K1).
   mutating func serveQueues(at now: UInt64) {
-    for group in fallbacks.keys { fallbacks[group]!.declining = nil }
+    for (group, fallback) in fallbacks {
+      // “One that declines to give way is not asked again before the next change” (K7), unless it is the fallback now (K1).
+      let isOutdated = slots.values.contains { $0.token == fallback.declining && !isFallback($0.item) }
+      if !isOutdated { fallbacks[group]!.declining = nil }
+    }
     var plan = NaivePlan(self, by: nil)
     try? plan.settle()
     self = plan.result(at: now)
