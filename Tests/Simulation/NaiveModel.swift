@@ -176,6 +176,8 @@ struct NaiveModel {
   var goals: [OrderChecker.Goal] = []
   /// The groups whose fallback this input has selected.
   var fellBack: Set<BindingID> = []
+  /// Whether this input has ended a fallback since none is one now (K7).
+  var hasLetFallbackGo = false
 
   init(limits: Limits) { self.limits = limits }
 
@@ -324,7 +326,7 @@ struct NaiveModel {
 
   /// Selects the fallback of each group that has nothing selected (K1), or only an outdated one (K7).
   mutating func fallBack(at now: UInt64) {
-    fellBack = []
+    (fellBack, hasLetFallbackGo) = ([], false)
     guard !isShutDown else { return }
     if hasNewGroupSettings {
       hasNewGroupSettings = false
@@ -339,7 +341,10 @@ struct NaiveModel {
         continue
       }
       guard let name = fallback.destination else {
-        if let former { end([former], .deselected, at: now) }
+        if let former {
+          end([former], .deselected, at: now)
+          hasLetFallbackGo = true
+        }
         continue
       }
       if let due = fallback.due, due > now { continue }

@@ -110,6 +110,9 @@ struct OrderChecker {
     }
     var isSettling: Bool { if case .settling = stage { true } else { false } }
 
+    /// Notes that a later change of this input dismisses it.
+    mutating func goes(later reason: Reason) { (self.reason, isAboutToGo) = (reason, true) }
+
     /// Adds to the result. The first value of a key counts.
     mutating func add(_ more: Properties) { result = (result ?? [:]).merging(more) { first, _ in first } }
   }
@@ -450,7 +453,7 @@ struct OrderChecker {
     }
     var goingAfterwards: [Handle] = []
     outlastingBefore = goals.count == 1 ? [:] : outlasting(by: goals[0]).mapValues { $0.map(\.token) }
-    noteGoing(outcome.changes, machine, isOneChange)
+    let goingLater = noteGoing(outcome.changes, machine, isOneChange)
     settle(at: now)
     for change in outcome.changes {
       switch change.event {
@@ -464,6 +467,7 @@ struct OrderChecker {
         try require(!alive[index].isGoing, "P11", "\(handle) was presented while it was going")
         alive[index].stage = .presented
         alive[index].hasAppeared = true
+        if let reason = goingLater[handle] { alive[index].goes(later: reason) }
         for other in alive.indices
         where goals.contains(where: { mayStay(alive[other], beside: alive[index], by: $0) }) {
           alive[other].hasHandedOver = true
@@ -480,6 +484,7 @@ struct OrderChecker {
           "P15", "\(handle) is to stay, but is \(alive[index].stage)")
         alive[index].stage = .presented
         (alive[index].isGoing, alive[index].wasAsked, alive[index].hasHandedOver) = (false, false, false)
+        if let reason = goingLater[handle] { alive[index].goes(later: reason) }
         // The answer to showing it again is awaited no longer; the answer to an update is.
         if alive[index].againDue != nil { alive[index].isUpdateUnderWay = false }
         alive[index].againDue = nil
@@ -559,21 +564,30 @@ struct OrderChecker {
   }
 
   /// Notes what was on the screen before the input and goes with it. Phases are told last, after what comes meanwhile (G10).
-  private mutating func noteGoing(_ changes: [Change], _ machine: borrowing StateMachine, _ isOneChange: Bool) {
+  /// - Returns: what comes or stays by one change of the input, and goes by a later one, with the reason (K7).
+  private mutating func noteGoing(
+    _ changes: [Change], _ machine: borrowing StateMachine, _ isOneChange: Bool
+  ) -> [Handle: Reason] {
+    var (there, goingLater): (Set<Handle>, [Handle: Reason]) = ([], [:])
     for change in changes {
       let (handle, reason): (Handle, Reason?)
       switch change.event {
+      case .presented(let other, _, _, _), .declined(let other, _, _, _):
+        there.insert(other)
+        continue
       case .phase(let other, _, _, .dismissing):
         (handle, reason) = (other, machine.presentation(other)?.phase.dismissal?.reason)
       case .dismissed(let other, _, _, let why, _): (handle, reason) = (other, why)
       default: continue
       }
+      if there.contains(handle), !isOneChange { goingLater[handle] = reason }
       guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].isGoing,
         alive[index].stage == .presented
       else { continue }
       alive[index].reason = reason
       if isOneChange { alive[index].isGoing = true } else { alive[index].isAboutToGo = true }
     }
+    return goingLater
   }
 
   // MARK: Coming (P13, G1, C1, C2, S2)

@@ -327,7 +327,7 @@ struct World: ~Copyable {
   private mutating func happen(_ input: Input, _ dice: inout SplitMix64) throws(Violation) {
     inputs += 1
     if isTracing { trace.append("\(now) ms: \(input)") }
-    model.fellBack = []
+    (model.fellBack, model.hasLetFallbackGo) = ([], false)
     model.goals = [model.goal]
     checker.groupsWithFallback =
       model.isShutDown ? [] : Set(model.fallbacks.filter { $0.value.due == nil && $0.value.destination != nil }.keys)
@@ -653,10 +653,10 @@ struct World: ~Copyable {
       trace += outcome.changes.map { "    → \($0.serial) \($0.event.shown)" }
       trace += outcome.commands.map { "    ⇒ \($0)" }
     }
-    try introduce(isOneChange: input.isOneChange)
+    // A fallback is selected, or ends, by a second change of the same input (K1, K7).
+    let isOneChange = input.isOneChange && model.fellBack.isEmpty && !model.hasLetFallbackGo
+    try introduce(isOneChange: isOneChange)
     checker.unseen = model.withoutWindow
-    // A fallback is selected by a second change of the same input (K1).
-    let isOneChange = input.isOneChange && model.fellBack.isEmpty
     checker.goals = isOneChange ? [model.goal] : model.goals + [model.goal]
     try watcher.take(outcome.changes, from: machine, isOneChange: isOneChange)
     for case .present(let handle) in outcome.commands {
