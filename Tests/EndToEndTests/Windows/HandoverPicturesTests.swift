@@ -258,6 +258,33 @@ private final class ColoredScreen {
     return pictures
   }
 
+  @Test("D19, G10: the next window stays behind the one before until its program is ready")
+  func handover_notReady_staysBehind() throws {
+    let program = ColoredProgram(
+      name: "terminals that say when they are ready",
+      destination: { ColoredProgram.terminals.destination($0, $1) + "ready = 'notify'\n" }, managers: [.sway])
+    let screen = try ColoredScreen(program, on: .sway, .overlap)
+    let session = screen.session
+    func open(_ color: ColoredProgram.Color) throws {
+      try session.runNavctl("present", color.rawValue)
+      try session.poll("\(color) has its window") {
+        StateEntry(try session.call(Rows.get, color.rawValue).1).windows?.isEmpty == false
+      }
+    }
+    try open(.red)
+    try session.runNavctl("ready", "1")
+    try screen.wait(for: .red)
+    try screen.startCamera()
+    try open(.green)
+    try screen.takePictures()
+    #expect(try screen.look() == .red)
+    try session.runNavctl("ready", "2")
+    try session.poll("green is alone") { try screen.isAlone(.green) }
+    try screen.takePictures()
+    let pictures = try screen.stopCamera()
+    #expect(pictures.ofGaps == 0, "\(pictures)")
+  }
+
   /// The stages of a handover at which a program crashes.
   enum Stage: String, CaseIterable, Sendable {
     case nextStarts = "the next one, before its window"

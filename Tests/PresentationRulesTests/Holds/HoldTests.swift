@@ -449,7 +449,7 @@ struct HoldTests {
     try fixture.present("note", "2", note(.with(group: "g")))
     #expect(fixture.machine.selection(of: "g") == "note")
     fixture.machine.load(groups: ["g": GroupSettings(fallback: "bare")])
-    fixture.pass(0)
+    fixture.take(fixture.machine.expire(at: fixture.now))
     #expect(fixture.machine.selection(of: "g") == "bare" && fixture.machine.queuedTags(of: "g") == ["note"])
   }
 
