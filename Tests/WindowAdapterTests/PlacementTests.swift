@@ -129,6 +129,14 @@ struct PlacementTests {
     #expect(pending.isEmpty)
   }
 
+  @Test("N15: a window is looked at often at first, and seldom if its program takes long")
+  func placing_pause_growsWithItsAge() throws {
+    var pending = Placements<Int>()
+    pending.begin(1, WindowPlacement(.anchor(.topRight)), now: Self.start)
+    let pauses = [0, 40, 500].map { pending.pause(now: Self.start + .milliseconds($0)) }
+    #expect(pauses == [.milliseconds(5), .milliseconds(20), .milliseconds(40)])
+  }
+
   @Test("N15: a window that is placed once more gets its size again if it has got back that from before")
   func placing_again_remembersTheFormerSize() throws {
     var pending = Placements<Int>()

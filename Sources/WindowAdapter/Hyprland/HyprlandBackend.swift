@@ -118,7 +118,7 @@ final class HyprlandBackend: Backend, EventStreamReader {
       log.error("\(error.message)")
     }
     guard model.isPlacing, placing?.isPending != true else { return }
-    placing = loop.timer(after: Placements<WindowTable.Key>.pauseBetweenReadings, of: self) { backend in
+    placing = loop.timer(after: model.pauseOfPlacing(now: loop.now), of: self) { backend in
       backend.model.takeGap()
       backend.read()
     }

@@ -278,6 +278,9 @@ extension HyprlandModel {
   /// Whether windows are being placed, so that they are to be read until they are: no event tells that one has adopted a size.
   var isPlacing: Bool { !placements.isEmpty }
 
+  /// The time until the areas are to be read again while windows are being placed.
+  func pauseOfPlacing(now: Instant) -> Duration { placements.pause(now: now) }
+
   private mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) -> [HyprlandCommand] {
     placements.beginLater(key, placement, now: now)
     var commands: [HyprlandCommand] = placement.makesFloating ? [.float(key)] : []

@@ -207,7 +207,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
   private func goOnPlacing() {
     command(model.placing(now: loop.now))
     guard model.isPlacing, placing?.isPending != true else { return }
-    placing = loop.timer(after: Placements<WindowTable.Key>.pauseBetweenReadings, of: self) { backend in
+    placing = loop.timer(after: model.pauseOfPlacing(now: loop.now), of: self) { backend in
       backend.model.readTree()
       backend.readWanted()
     }

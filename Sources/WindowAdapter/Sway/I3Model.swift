@@ -291,6 +291,9 @@ struct I3Model {
   /// Whether windows are being placed, so that the tree is to be read until they are.
   var isPlacing: Bool { !placements.isEmpty }
 
+  /// The time until the areas are to be read again while windows are being placed.
+  func pauseOfPlacing(now: Instant) -> Duration { placements.pause(now: now) }
+
   /// Asks for the tree, since no event tells that a window has adopted its size.
   mutating func readTree() { wants.insert(.tree) }
 

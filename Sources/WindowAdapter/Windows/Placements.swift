@@ -15,8 +15,9 @@ struct Placements<Key: Hashable> {
 
   /// The time in which a program adopts a size that it was asked for.
   static var timeToResize: Duration { .seconds(1) }
-  /// The time between two readings of the areas while windows adopt their sizes, of which no event tells.
-  static var pauseBetweenReadings: Duration { .milliseconds(40) }
+  /// The least and the greatest time between two readings of the areas while windows adopt their sizes, of which no event tells.
+  private static var leastPause: Duration { .milliseconds(5) }
+  private static var greatestPause: Duration { .milliseconds(40) }
 
   private struct Pending {
     let placement: WindowPlacement
@@ -48,12 +49,18 @@ struct Placements<Key: Hashable> {
   ///   - attempts: the number of times that the size of a window may be asked for again. sway gives a window its former size
   ///   back if its program draws in that size once more. Where programs have the last word, it is 0.
   ///   - hasManagersPlace: whether the window manager may move a new window to a place of its own.
-  init(attempts: Int = 5, hasManagersPlace: Bool = false) {
+  init(attempts: Int = 12, hasManagersPlace: Bool = false) {
     (self.attempts, self.hasManagersPlace) = (attempts, hasManagersPlace)
   }
 
   var isEmpty: Bool { pending.isEmpty && awaitingReading.isEmpty }
   var keys: [Key] { Array(pending.keys) }
+
+  /// The time until the areas are to be read again. Most programs adopt a size within milliseconds, so it is short at first.
+  func pause(now: MonotonicInstant) -> Duration {
+    let ages = pending.values.map { Self.timeToResize - ($0.end - now) }
+    return min(Self.greatestPause, max(Self.leastPause, (ages.min() ?? .zero) / 2))
+  }
 
   mutating func begin(_ key: Key, _ placement: WindowPlacement, now: MonotonicInstant) {
     guard !placement.isAboutFocusAlone else { return }
