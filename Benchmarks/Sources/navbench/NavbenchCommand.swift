@@ -4,7 +4,7 @@ import Glibc
 
 /// A part of the measurements, for `--only`.
 enum Part: String, CaseIterable, ExpressibleByArgument {
-  case start, idle, bus, library, windows, process
+  case start, idle, bus, library, windows, placement, process
 }
 
 @main
@@ -87,6 +87,9 @@ struct NavbenchCommand: AsyncParsableCommand {
     }
     if measures(.windows) {
       try WindowBenchmark(harness: harness, rounds: rounds, switches: processes).run(into: &report)
+    }
+    if measures(.placement) {
+      try PlacementBenchmark(harness: harness, rounds: rounds, windows: processes).run(into: &report)
     }
   }
 
