@@ -227,7 +227,8 @@ extension StateMachine {
   private func selectionFaults(of name: BindingID, _ group: Group) -> [String] {
     guard let presentation = group.selected.flatMap({ current(at: $0) }), !state.isShuttingDown else { return [] }
     guard isFallback(presentation.item.membership) else {
-      return presentation.phase == .waiting && !holdsNow(on: presentation).isEmpty
+      // One that navd has selected as the fallback gives way to the next fallback alone (K7).
+      return presentation.phase == .waiting && !presentation.item.isOwnFallback && !holdsNow(on: presentation).isEmpty
         ? ["group \(name) has “\(presentation.binding)” selected, which is held (H4)"] : []
     }
     let hasToStay = presentation.isProtected || state.fallbacks.contains { $0.declining == presentation.handle }
