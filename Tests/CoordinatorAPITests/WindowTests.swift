@@ -46,8 +46,8 @@ import Testing
   #expect(
     WindowCapability.allCases.map(\.rawValue)
       == [
-        "close", "activate", "hide", "move", "summon", "place", "fullscreen", "expect", "pid", "parent", "output",
-        "focus", "in-view", "startup-id",
+        "close", "activate", "hide", "move", "summon", "place", "fullscreen", "expect", "behind", "pid", "parent",
+        "output", "focus", "in-view", "startup-id",
       ])
 }
 
