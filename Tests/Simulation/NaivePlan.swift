@@ -712,7 +712,7 @@ struct NaivePlan {
   }
 
   /// The faults of options, whatever the options are for.
-  private func faults(of options: ItemOptions) -> Set<ErrorCode> {
+  func faults(of options: ItemOptions) -> Set<ErrorCode> {
     var faults: Set<ErrorCode> = []
     for (key, value) in options.containerValues ?? [:] {
       if let standard = before.containerValueDefaults[key] {

@@ -140,6 +140,8 @@ extension NaivePlan {
     options.from = options.from ?? from.flatMap { try? BindingID($0) }
     options.destination = served.destination
     if entry.waits == true, items[binding] == nil, let parent = options.from, !canBeParent(parent) {
+      let faults = faults(of: options)
+      guard faults.isEmpty else { throw NaiveRefusal(faults) }
       requested.append((binding, id, options.value ?? [:]))
       return nil
     }
