@@ -129,6 +129,20 @@ struct PlacementTests {
     #expect(pending.isEmpty)
   }
 
+  @Test("N15: a window whose frame comes after it was placed is asked for its size again")
+  func placing_frameThatComesLater_isTakenOff() throws {
+    var pending = Placements<Int>(attempts: 0, hasManagersPlace: true)
+    pending.begin(1, WindowPlacement(.anchor(.topRight), size: try .init("640 400")), now: Self.start)
+    func next(border: Int, _ x: Int, _ y: Int, _ width: Int, _ height: Int) -> Placements<Int>.Step? {
+      pending.noteBorder(1, ScreenSize(width: 0, height: border))
+      return pending.next(1, ScreenArea(x: x, y: y, width: width, height: height), in: Self.area, now: Self.start)
+    }
+    let size = ScreenSize(width: 640, height: 400)
+    #expect(next(border: 0, 0, 0, 800, 600)?.size == size)
+    #expect(next(border: 44, 1920, 30, 640, 444)?.size == size)
+    #expect(next(border: 44, 1920, 30, 640, 400) == nil)
+  }
+
   @Test("N15: a window is looked at often at first, and seldom if its program takes long")
   func placing_pause_growsWithItsAge() throws {
     var pending = Placements<Int>()

@@ -32,6 +32,8 @@ struct Placements<Key: Hashable> {
     var hasArrived = false
     /// The number of times that the size may be asked for again.
     var attempts: Int
+    /// The width and the height of the frame around the window, together; nil if not known.
+    var border: ScreenSize?
   }
 
   /// The number of times that the size of a window may be asked for again.
@@ -101,6 +103,13 @@ struct Placements<Key: Hashable> {
 
   func placement(of key: Key) -> WindowPlacement? { pending[key]?.placement }
 
+  /// Has the size of a window asked for once more if the window manager has given it another frame since.
+  mutating func noteBorder(_ key: Key, _ border: ScreenSize) {
+    guard let current = pending[key], current.border != border else { return }
+    pending[key]!.border = border
+    if current.border != nil { pending[key]!.size = nil }
+  }
+
   /// The next step for a window; nil if there is none for now.
   /// - Parameters:
   ///   - frame: its area, frame included.
@@ -116,7 +125,7 @@ struct Placements<Key: Hashable> {
       pending[key] = Pending(
         placement: placement, end: current.end, size: size ?? frame.size, former: current.former ?? frame,
         origin: origin,
-        attempts: attempts)
+        attempts: attempts, border: current.border)
       return Step(isFirst: true, size: size, origin: origin)
     }
     guard now < current.end else {

@@ -484,6 +484,7 @@ final class X11Backend: Backend, XEventReader {
   private func goOnPlacing(_ window: Window) {
     guard let placement = placements.placement(of: window), let area = area(of: window) else { return }
     let frame = framed(area, window)
+    placements.noteBorder(window, ScreenSize(width: frame.width - area.width, height: frame.height - area.height))
     let pointer = placement.place == .pointer ? pointer : nil
     guard let step = placements.next(window, frame, in: usableArea(around: frame), pointer: pointer, now: loop.now),
       step.origin != nil || step.size != nil
