@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import TextFormats
 
 // The example GTKFacts, used with keyboard and pointer: it asks before an edit is lost, and navctl navigates it.
 
@@ -55,6 +56,18 @@ func gtkFacts_ended_whenTheLastWindowIsGone() throws {
   #expect(try session.navctl("dismiss", "facts.window").exitCode == 0)
   try program.wait(windows: 3)
   for key in ["Tab", "Return"] { try program.keyboard.press(key) }
+  var isKept = false
+  try session.poll("the alert is answered") {
+    let window = try session.state()["presentations"]?.array?.first { $0["binding"] == "facts.window" }
+    isKept = window?["phase"] == "presented"
+    return isKept || program.program.hasEnded
+  }
+  if isKept {
+    // Since GTK 4.18, something else of the alert has the keyboard first.
+    #expect(try session.navctl("dismiss", "facts.window").exitCode == 0)
+    try program.wait(windows: 3)
+    for key in ["Tab", "Tab", "Return"] { try program.keyboard.press(key) }
+  }
   try program.wait(untilEnd: nil)
 }
 

@@ -7,7 +7,7 @@ import TextFormats
 final class GTKProgram {
   let session: Session
   let keyboard: WaylandKeyboard
-  private let program: Program
+  let program: Program
   private let windows: Program
   private let commands: InputPipe
 
