@@ -13,13 +13,16 @@ public final class ProcessOrigin {
   /// The start time, in milliseconds since the machine started; nil if the process has ended.
   public var started: UInt64? { identity.map(Self.milliseconds) }
   private lazy var arguments = ProcessTable.arguments(of: pid) ?? []
-  /// The start time of the nearest process, this one or an ancestor, that the bus or a service manager has started, in milliseconds
-  /// since the machine started; nil if there is none.
-  public private(set) lazy var activated = ProcessTable.activation(of: pid).map(Self.milliseconds)
   private let readControlGroups: (pid_t) -> [ByteString]
 
   /// Whether the process descends from the command with a marker.
   public func descends(from marker: ByteString) -> Bool { mark == DescentMark(marker) }
+
+  /// The start time of the nearest process, this one or an ancestor, that the bus or a service manager has started since a time; nil if
+  /// there is none. Both are in milliseconds since the machine started.
+  public func activated(since time: UInt64) -> UInt64? {
+    ProcessTable.activation(of: pid) { Self.milliseconds($0) >= time }.map(Self.milliseconds)
+  }
 
   /// Whether the process has the command line of a command, wherever its program was found. The interpreter of a script comes before
   /// that.

@@ -182,10 +182,11 @@ package enum ProcessTable {
   private static let maxAncestors = 32
 
   /// The nearest process, the given one or an ancestor, that a bus or a service manager has started.
-  static func activation(of pid: pid_t) -> ProcessIdentity? {
+  /// - Parameter isRecent: whether a process counts. The ancestors of one that does not are older, and are not read.
+  static func activation(of pid: pid_t, isRecent: (ProcessIdentity) -> Bool) -> ProcessIdentity? {
     var next = entry(of: pid)
     for _ in 0..<maxAncestors {
-      guard let entry = next, entry.parent > 0 else { return nil }
+      guard let entry = next, entry.parent > 0, isRecent(entry.identity) else { return nil }
       // systemd tells each process that it starts its own number, which other processes inherit.
       if variable("SYSTEMD_EXEC_PID", of: entry.pid) == .value(ByteString(String(entry.pid))) { return entry.identity }
       if isBus(entry.parent), !isBus(entry.pid) { return entry.identity }

@@ -61,10 +61,10 @@ public struct WindowProcess: Hashable, Sendable {
   /// The program whose command the process descends from, whatever the scope of the command.
   public var ancestor: Handle?
   public var started: BootTime
-  /// The start time of the nearest process, this one or an ancestor, that the bus or a service manager has started; nil if there is
-  /// none.
+  /// The start time of the nearest process, this one or an ancestor, that the bus or a service manager has started since the oldest of
+  /// ``WindowTracker/awaiting`` began; nil if there is none.
   public var activated: BootTime?
-  /// The programs whose command line it has, too.
+  /// The programs of ``WindowTracker/awaiting`` whose command line it has, too.
   public var twins: Set<Handle>
 
   public init(

@@ -170,6 +170,16 @@ public struct WindowTracker {
   /// Whether another presentation stays on the screen until this one is there, and its first window has not settled (G10).
   public func takesOver(_ handle: Handle) -> Bool { followed[program(of: handle)]?.takesOver == true }
 
+  /// The programs that may still get their first window, and when they began. Only for these it matters who has started the process of a
+  /// window (N1).
+  public var awaiting: [Handle: BootTime] {
+    followed.all.filter { handle, following in
+      guard case .recovered = following.stage else { return following.interest == .firstWindow }
+      // Its beginning is not known yet, and counts as long ago.
+      return recorded[handle]?.isEmpty != false
+    }.mapValues(\.beginning.time)
+  }
+
   /// Whether the program of a presentation says when it is on the screen (D19).
   public func awaitsReady(_ handle: Handle) -> Bool { followed[program(of: handle)]?.settings.awaitsReady == true }
 

@@ -75,7 +75,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   }
 
   /// The known facts of the process that shows a window (N1).
-  private func process(of window: Window) -> WindowProcess? {
+  /// - Parameter awaiting: the tracker's, read before: the tracker asks for processes while it changes.
+  private func process(of window: Window, _ awaiting: [Handle: BootTime]) -> WindowProcess? {
     guard let pid = window.properties.pid, pid > 1 else { return nil }
     let process = ProcessOrigin(of: pid_t(truncatingIfNeeded: pid))
     func first(where isOf: (any ProcessPresenter, Handle) -> Bool) -> Handle? {
@@ -86,8 +87,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     return WindowProcess(
       program: program, ancestor: program ?? first { $0.hasStarted($1, process) },
       started: BootTime(milliseconds: started),
-      activated: process.activated.map { BootTime(milliseconds: $0) },
-      twins: Set(programs.filter { $0.value.presenter.repeats($0.key, process) }.keys))
+      activated: awaiting.values.min().flatMap { process.activated(since: $0.milliseconds) }
+        .map { BootTime(milliseconds: $0) },
+      twins: Set(awaiting.keys.filter { programs[$0]?.presenter.repeats($0, process) == true }))
   }
 
   /// Whether the windows of a program are followed here, or of the presentation that shows one.
@@ -109,9 +111,10 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   /// Receives every window after the window system has appeared, or after signals were missed.
   /// - Parameter isSameAdapter: whether the same adapter reported the windows before.
   func windowSystemArrived(_ capabilities: Set<WindowCapability>, _ windows: [Window], isSameAdapter: Bool) {
+    let awaiting = tracker.awaiting
     track {
       $0.setDisplay(system.display)
-      $0.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { process(of: $0) }
+      $0.arrived(capabilities, windows, isSameAdapter: isSameAdapter, at: .now) { process(of: $0, awaiting) }
     }
   }
 
@@ -127,8 +130,12 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   func windowChanged(_ event: WindowEvent.Kind) {
     switch event {
-    case .opened(let window): track { $0.opened(window, by: process(of: window)) }
-    case .changed(let id, let changed): track { $0.changed(id, changed, by: process(of: Window(id: id, changed))) }
+    case .opened(let window):
+      let process = process(of: window, tracker.awaiting)
+      track { $0.opened(window, by: process) }
+    case .changed(let id, let changed):
+      let awaiting = changed.pid == nil ? [:] : tracker.awaiting
+      track { $0.changed(id, changed, by: process(of: Window(id: id, changed), awaiting)) }
     case .closed(let id): track { $0.closed(id, at: .now, isInJob: isInJob) }
     }
   }
