@@ -311,8 +311,12 @@ extension Transition {
     presentHeld(machine.presentations(concernedBy: names, besides: others))
   }
 
-  /// Presents all items that may be presented, as at a start or with other fallbacks.
-  mutating func presentHeld() { presentHeld(state.presentations.keys.sorted().map { state.presentations[$0]! }) }
+  /// Has selected members wait in their queues that a hold keeps from being presented (H4), and presents all items that may be, as at a
+  /// start or with other fallbacks.
+  mutating func presentHeld() {
+    clear([], postponing: machine.heldSelections)
+    presentHeld(state.presentations.keys.sorted().map { state.presentations[$0]! })
+  }
 
   private mutating func presentHeld(_ candidates: [Presentation]) {
     for presentation in candidates where canStart(presentation) { state.lists.mayStart.append(presentation.handle) }

@@ -98,8 +98,6 @@ extension Transition {
     if state.hasNewGroupSettings {
       state.hasNewGroupSettings = false
       applyGroupSettings()
-      // A member that was selected as the fallback, and is held, waits in the queue as any other now (H4).
-      clear([], postponing: machine.heldSelections)
       presentHeld()
     }
     for index in state.fallbacks.indices {

@@ -133,7 +133,6 @@ extension Transition {
     advance()
     // After a damaged record, presentations may wait for nothing; so may items that a hold has postponed.
     state.lists.mayEnd += state.presentations.values.filter { $0.phase.isDismissing }.map { $0.handle }.sorted()
-    clear([], postponing: machine.heldSelections)
     presentHeld()
   }
 
