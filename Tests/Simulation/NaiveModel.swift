@@ -176,7 +176,7 @@ struct NaiveModel {
   var goals: [OrderChecker.Goal] = []
   /// The groups whose fallback this input has selected.
   var fellBack: Set<BindingID> = []
-  /// Whether this input has ended a fallback since none is one now (K7).
+  /// Whether this input has ended a fallback because the clock leaves its group without one (K7).
   var hasLetFallbackGo = false
 
   init(limits: Limits) { self.limits = limits }

@@ -19,13 +19,13 @@ final class PlacementBenchmark {
   private static let corner = (x: Sway.output.width - size.width - margin, y: margin)
   /// The time for which a window must stay as it is: sway may give it back its former size some frames later.
   private static let rest: Duration = .milliseconds(50)
-  /// The time between two questions for the tree. Without it, sway would do nothing but answer.
+  /// Microseconds between two readings of the tree. Without a pause, sway would do nothing but answer.
   private static let pause: useconds_t = 1000
 
   private struct Times {
-    /// From the event that the window is there.
+    /// Nanoseconds from sway's event `new` until the window is in its place.
     var fromNew: [Double] = []
-    /// From the start of the command.
+    /// Nanoseconds from the start of the command until the window is in its place.
     var fromCommand: [Double] = []
   }
 

@@ -36,7 +36,7 @@ struct ColoredProgram: Sendable, CustomTestStringConvertible {
   var isHeavy = false
   /// Lines of the window manager's configuration.
   var configuration = ""
-  /// Whether it paints in the size of the screen only once it is in view, so that its first frame is seen.
+  /// Whether its user sees its first frame: it paints in the size of the screen only once it is in view.
   var isSeenPainting = false
   var testDescription: String { name }
 

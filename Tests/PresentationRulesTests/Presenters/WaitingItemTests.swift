@@ -54,7 +54,7 @@ import Testing
     #expect(fixture.shown == ["shop.tab.totals"])
   }
 
-  @Test("D20, P15: a forced path of a tab that is not selected is told to its program, and forces nothing")
+  @Test("D20, P15: SetPath with force, while its tab is not selected, tells the program the path, and forces nothing")
   func setPath_forcedOutOfView_isTold() throws {
     #expect(try fixture.ask(path(["1", "2"]), isForced: true) == .path([nil, nil]))
     #expect(fixture.taken() == ["requested shop.path[0] 1 shop.path[1] 2"])
