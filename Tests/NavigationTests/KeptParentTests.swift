@@ -73,13 +73,42 @@ private final class Model: Navigable {
     let display = fixture.display
     (display.declining, display.asking) = (["sheet"], ["sheet"])
     model.isOpen = false
-    try await fixture.until { display.disappearing.contains("sheet") && Set(display.names) == ["window", "sheet"] }
+    try await fixture.until {
+      display.disappearing.contains("sheet") && Set(display.names) == ["window", "sheet"] && model.destination == nil
+    }
     (model.destination, model.path) = (.help(.init(id: 5)), [7])
+    // Nothing is presented from a window that may go, so the request for the item is refused.
+    await fixture.navigator.settle()
+    #expect(model.destination == nil)
     display.asking = []
     try await fixture.until {
       Set(display.names) == ["window", "items", "page 7", "sheet", "note", "inner", "help"]
     }
     #expect(model.path == [7] && model.destination.is(\.help))
+  }
+
+  @Test("P15: a page that the program has pushed while a sheet was asked is shown", arguments: bothKinds)
+  func path_setWhileAParentIsAsked_isShown(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let (display, binding) = (fixture.display, Bindable(model, .own("kept")))
+    fixture.navigator.present(isPresented: binding.isOpen) {
+      RecordingScreen("window", on: display) { window in
+        let stack = window.stack(path: binding.path)
+        stack.navigationDestination(for: Int.self) { RecordingScreen("page \($0)", on: display) }
+        window.present(item: binding.sheet) { _ in RecordingScreen("sheet", on: display) }
+      }
+    }
+    model.sheet = .init(id: 1)
+    try await fixture.shows("window", "sheet")
+    (display.declining, display.asking) = (["sheet"], ["sheet"])
+    model.isOpen = false
+    try await fixture.until { display.disappearing.contains("sheet") }
+    model.path = [1]
+    await fixture.navigator.settle()
+    #expect(display.names == ["window", "sheet"])
+    display.asking = []
+    try await fixture.until { model.isOpen && display.names == ["window", "sheet", "page 1"] }
+    withExtendedLifetime(model) {}
   }
 
   @Test(
@@ -90,7 +119,9 @@ private final class Model: Navigable {
     let display = fixture.display
     (display.declining, display.asking) = (["window"], ["window"])
     model.isOpen = false
-    try await fixture.until { display.disappearing.contains("window") && display.names == ["window"] }
+    try await fixture.until {
+      display.disappearing.contains("window") && display.names == ["window"] && model.destination == nil
+    }
     (model.destination, model.path) = (.help(.init(id: 5)), [7])
     try await fixture.until { display.names == ["window", "help"] }
     display.asking = []
@@ -146,8 +177,7 @@ private final class Model: Navigable {
     }
     (model.tab, model.path, model.sheet, model.note) = ("items", [1, 2], .init(id: 1), .init(id: 2))
     (model.inner, model.destination) = (.init(id: 3), .edit(.init(id: 4)))
-    // Eight screens in four levels take many turns of the main actor, which all tests share.
-    try await NavigationTesting.until(within: .seconds(60)) { Set(display.names) == Self.all }
+    try await fixture.until { Set(display.names) == Self.all }
     return (fixture, model)
   }
 }

@@ -81,7 +81,8 @@ final class NavigationFixture {
     try await state({ $0.presentations.map(\.phase) == [.presented] }, #fileID, line)
   }
 
-  private let limit = Duration.seconds(20)
+  /// All tests share the main actor, and its turns take longer beside other work. Only a test that fails waits so long.
+  private let limit = Duration.seconds(60)
 }
 
 /// Waits until a condition without an event holds.

@@ -376,6 +376,7 @@ final class ItemDriver: Driver {
     let isFault = !isOrphan && !hasStayed
     // The item to update may have been closed; the event of its end will follow.
     if let wanted = asked.wanted, !asked.isUpdate {
+      if isOrphan { place.parent?.refused(presentingAgain(wanted, staysInState: outlivesParent)) }
       if content.read()?.id == wanted.id, !(isOrphan && outlivesParent) { clear() }
       if isFault, content.onUnshown == nil {
         tellGone(Dismissal(reason: .failed, error: NavigationError.refused(error.withoutIndex)))
@@ -471,19 +472,20 @@ final class ItemDriver: Driver {
       if asked == nil { release() }
       // The state may have changed since it was last read, so this clears only the same item.
       if content.read()?.id == wanted.id, !isRetired {
-        if end.reason == .parent, outlivesParent {
-          presentAgain = { [weak self] in self?.onDifference?() }
-        } else {
-          if end.followsAnother {
-            presentAgain = { [content] in if content.isVacant() { wanted.putBack() } }
-          }
-          clear()
-        }
+        let staysInState = end.reason == .parent && outlivesParent
+        if staysInState || end.followsAnother { presentAgain = presentingAgain(wanted, staysInState: staysInState) }
+        if !staysInState { clear() }
       }
     }
     if !onDismiss.isEmpty { whenGone(presentation) { [self] in tellGone(end) } }
     tellOver()
     return presentAgain
+  }
+
+  /// A function that presents an item again, unless the state has changed since.
+  private func presentingAgain(_ wanted: DrivenContent.Wanted, staysInState: Bool) -> @MainActor () -> Void {
+    if staysInState { return { [weak self] in self?.onDifference?() } }
+    return { [content] in if content.isVacant() { wanted.putBack() } }
   }
 
   private func tellGone(_ end: Dismissal) { for body in onDismiss { body(end) } }

@@ -553,6 +553,12 @@ public final class Showing: Presenting {
     }
   }
 
+  /// Handles the refusal of what was to be presented from here while this presentation was being dismissed: it is presented if this one
+  /// is kept.
+  func refused(_ present: @escaping @MainActor () -> Void) {
+    if isBeingDismissed { former.append((false, present)) }
+  }
+
   private func presentAgain(_ all: [@MainActor () -> Void]) { for present in all.reversed() { present() } }
 
   /// Calls a function when the screen is gone after its presentation has ended.

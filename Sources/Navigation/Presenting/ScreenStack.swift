@@ -412,7 +412,10 @@ final class PathDriver: Driver {
     postponed()
     // A lower screen was closed meanwhile, and the state follows its end. If the screen that the stack belongs to was closed, the path
     // stays: that screen may come back (P15).
-    if name == .notPresented, asked.kept > 0 || parent == nil { cut(to: asked.kept, where: lowest) }
+    if name == .notPresented {
+      if asked.kept > 0 || parent == nil { cut(to: asked.kept, where: lowest) }
+      parent?.refused { [weak self] in self?.onDifference?() }
+    }
     guard name != .notPresented, name != .stale else { return false }
     // The state stays unchanged. Screens whose values it no longer contains are still dismissed.
     refused = values
