@@ -8,7 +8,7 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-/// A program whose windows have one color each. The screen behind them is black.
+/// A program whose windows have one color each.
 struct ColoredProgram: Sendable, CustomTestStringConvertible {
   enum Color: String, CaseIterable, Sendable {
     case red, green, blue
@@ -50,8 +50,8 @@ struct ColoredProgram: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// The color of the screen behind the windows.
-  static let background = "000000"
+  /// The colors of the screen behind the windows. It is black; that of sway 1.7 is gray.
+  static let backgrounds = ["000000", "3f3f3f"]
 
   static let terminals = ColoredProgram(
     name: "terminals (foot)",
@@ -185,6 +185,7 @@ private final class ColoredScreen {
     /// Milliseconds without a window.
     var gaps: [Int] = []
     var colors: Set<String> = []
+    var showBackground: Bool { colors.contains { color in ColoredProgram.backgrounds.contains(where: color.contains) } }
   }
 
   func stopCamera() throws -> Pictures {
@@ -222,7 +223,7 @@ private final class ColoredScreen {
     arguments: ColoredProgram.onManagers)
   func handover_overlapping_showsNoBackground(_ program: ColoredProgram, _ manager: Desktop.Manager) throws {
     let pictures = try Self.pictures(of: program, on: manager, .overlap)
-    #expect(!pictures.colors.contains { $0.contains(ColoredProgram.background) }, "\(pictures)")
+    #expect(!pictures.showBackground, "\(pictures)")
     // Its first frame is seen once in each handover, at most.
     #expect(pictures.gaps.count <= (program.isSeenPainting ? Self.handovers : 0), "\(pictures)")
   }
@@ -231,7 +232,8 @@ private final class ColoredScreen {
     "G1: with a replacement in sequence some pictures show it, so these would be seen",
     arguments: ColoredProgram.onManagers)
   func handover_sequential_showsBackground(_ program: ColoredProgram, _ manager: Desktop.Manager) throws {
-    #expect(try Self.pictures(of: program, on: manager, .sequential).ofGaps > 0)
+    let pictures = try Self.pictures(of: program, on: manager, .sequential)
+    #expect(pictures.showBackground, "\(pictures)")
   }
 
   private static let handovers = isThorough || ColoredProgram.isMeasured ? 50 : 9
@@ -303,20 +305,22 @@ private final class ColoredScreen {
     try session.poll("the fallback is there", within: .seconds(60)) { try screen.isAlone(.blue) }
     try screen.show(.red)
     try screen.wait(for: .red)
+    let former = StateEntry(try session.call(Rows.get, "red").1).pid
     try screen.startCamera()
     try session.runNavctl("present", "green")
-    let victim = crash.stage == .formerStays ? "red" : "green"
+    // The process that navd names: Chromium erases its variables, and its helpers keep theirs.
+    var victim: UInt64?
     try session.poll("it is at that stage", within: .seconds(60)) {
       let next = StateEntry(try session.call(Rows.get, "green").1)
+      victim = crash.stage == .formerStays ? former : next.pid
       switch crash.stage {
-      case .nextStarts, .formerStays:
-        return next.knownPhase == .presenting && session.processes().contains { $0.binding == victim }
+      case .nextStarts, .formerStays: return next.knownPhase == .presenting && next.pid != nil
       case .nextSettles: return next.windows?.isEmpty == false
       case .nextIsThere: return next.knownPhase == .presented
       }
     }
-    if let first = session.processes().filter({ $0.binding == victim }).map(\.pid).min() { kill(first, SIGKILL) }
-    /// Whether the next one was on the screen before it crashed: a terminal may open its window before the signal comes.
+    try #require(kill(pid_t(#require(victim)), SIGKILL) == 0)
+    /// Whether the next one was on the screen before it crashed: it may be there before the signal comes.
     func wasPresented() throws -> Bool {
       var ending: EndingEntry?
       try session.poll("the crash is known", within: .seconds(60)) {
@@ -327,15 +331,16 @@ private final class ColoredScreen {
     }
     let left: ColoredProgram.Color =
       switch crash.stage {
-      case .nextStarts: try wasPresented() ? .blue : .red
-      case .nextSettles: .red
+      case .nextStarts, .nextSettles: try wasPresented() ? .blue : .red
       case .nextIsThere: .blue
       case .formerStays: .green
       }
     try session.poll("\(left) is left", within: .seconds(60)) { try screen.isAlone(left) }
     try screen.wait(for: left)
+    try screen.takePictures()
     let pictures = try screen.stopCamera()
-    print("\(crash): \(pictures.count) pictures, \(pictures.ofGaps) of the background")
+    print("\(crash.testDescription), \(left) is left: \(pictures.count) pictures, \(pictures.ofGaps) of the background")
+    // A next one that has come forward covers the former one, which the manager has to make fullscreen again.
     if crash.stage == .nextStarts, left == .red { #expect(pictures.ofGaps == 0, "\(pictures)") }
   }
 
