@@ -13,7 +13,9 @@ public enum ExecutionState: Hashable, Sendable {
   ///   - value: the variable's value for this command.
   ///   - placeholder: the arguments of a program that may be run instead of this command.
   public init(of pid: pid_t, _ variable: ByteString, is value: ByteString, placeholder: [ByteString] = []) {
-    var isExecuted = ProcessTable.variable(variable, of: pid) == .value(value)
+    let found = ProcessTable.variable(variable, of: pid)
+    // The program that forks the command keeps its own environment.
+    var isExecuted = found == .value(value) || found == .overwritten
     if isExecuted {
       isExecuted = ProcessTable.arguments(of: pid).map { $0 != placeholder } ?? false
     } else {

@@ -157,6 +157,9 @@ package enum ProcessTable {
     case absent
     /// The environment is empty: the process was started without one, or is in the middle of `execve`.
     case empty
+    /// The program has overwritten its environment. Chromium and others put a title into the memory of their arguments, and erase what
+    /// follows, which is this.
+    case overwritten
     /// The environment cannot be read: the process belongs to another user, or is undumpable.
     case hidden
   }
@@ -166,10 +169,25 @@ package enum ProcessTable {
     guard let environment = read("/proc/\(pid)/environ") else { return .hidden }
     if environment.isEmpty { return .empty }
     let prefix = name.bytes + [UInt8(ascii: "=")]
-    for entry in environment.split(separator: 0) where entry.starts(with: prefix) {
+    let entries = environment.split(separator: 0)
+    for entry in entries where entry.starts(with: prefix) {
       return .value(ByteString(entry.dropFirst(prefix.count)))
     }
-    return .absent
+    return entries.first.map(isVariable) == true ? .absent : .overwritten
+  }
+
+  /// Whether a text is a variable with a value, and a name of ASCII letters, digits and `_`.
+  private static func isVariable(_ text: ArraySlice<UInt8>) -> Bool {
+    let name = text.prefix { $0 != UInt8(ascii: "=") }
+    guard !name.isEmpty, name.count < text.count else { return false }
+    return name.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
   }
 
   /// The arguments of the process's program, beginning with its name; nil if they cannot be read.

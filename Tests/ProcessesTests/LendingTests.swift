@@ -79,4 +79,18 @@ import Testing
     try #require(fixture.loop.turn(until: { running.result != nil }))
     #expect(ExecutionState(of: pid, "DELEGATED", is: "yes") == .ended)
   }
+
+  @Test(arguments: ["", "a title that is longer than its arguments, and goes on in its environment: a=b"])
+  func executionState_ofAProcessThatErasesItsEnvironment_isExecuted(title: String) throws {
+    let fixture = try ProcessFixture()
+    // Assigning to `$0` overwrites both, as programs do that show what they are about, and Chromium.
+    var command = Command(
+      ["perl", "-e", "$0 = shift; sleep 60", ByteString(title)], environment: fixture.environment)
+    command.environment["DELEGATED"] = "yes"
+    let running = try fixture.start(command)
+    let pid = try #require(running.tree.first?.pid)
+    try fixture.wait { ProcessTable.variable("DELEGATED", of: pid) != .value("yes") }
+    try fixture.wait { ProcessTable.variable("DELEGATED", of: pid) != .empty }
+    #expect(ExecutionState(of: pid, "DELEGATED", is: "yes") == .executed)
+  }
 }

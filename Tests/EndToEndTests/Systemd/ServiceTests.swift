@@ -144,6 +144,13 @@ func service_end_isAnnouncedOnce(script: String, reason: String, status: Int32?,
   #expect(try session.call(Rows.get, "fact").0 == .root)
 }
 
+@Test("D3: a service whose program erases its environment, as Chromium does, is presented")
+func service_thatErasesItsEnvironment_isPresented() throws {
+  let session = try Session(managed: true)
+  let path = try session.present("fact", "1", ["command": ["perl", "-e", "$0 = 'renamed'; sleep 1000"].value])
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+}
+
 @Test("D3: a service is presented until the last of its processes has ended, and a dismissal ends all of them")
 func service_ofATree_isThatOfItsLast() throws {
   let session = try Session(managed: true)
