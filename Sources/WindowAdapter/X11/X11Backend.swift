@@ -44,6 +44,8 @@ final class X11Backend: Backend, XEventReader {
   private var managerCloses = false
   /// The number of the desktop that is shown; nil if the window manager has none.
   private var desktop: UInt32?
+  /// Whether the desktop is shown instead of the windows, as after Super+D.
+  private var isShowingDesktop = false
   /// The windows that are being placed.
   private var placements = Placements<Window>(attempts: 0, hasManagersPlace: true)
   /// The windows that had the focus when others opened or were shown again.
@@ -159,7 +161,7 @@ final class X11Backend: Backend, XEventReader {
     case "_NET_CLIENT_LIST": stale.list = true
     case "_NET_CLIENT_LIST_STACKING": stale.stacking = true
     case "_NET_ACTIVE_WINDOW": stale.focus = true
-    case "_NET_CURRENT_DESKTOP": stale.desktop = true
+    case "_NET_CURRENT_DESKTOP", "_NET_SHOWING_DESKTOP": stale.desktop = true
     case "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK": (stale.manager, stale.list) = (true, true)
     default: break
     }
@@ -174,9 +176,8 @@ final class X11Backend: Backend, XEventReader {
   private static let ofPlaces: Set<String> = ["_NET_WM_STATE", "_NET_WM_DESKTOP", "_NET_FRAME_EXTENTS"]
   /// The properties of the root that list the windows, or describe what the window manager does with them.
   private static let ofRoot = [
-    "_NET_CLIENT_LIST", "_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_CURRENT_DESKTOP", "_NET_SUPPORTED",
-    "_NET_SUPPORTING_WM_CHECK",
-    "WM_STATE",
+    "_NET_CLIENT_LIST", "_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_CURRENT_DESKTOP",
+    "_NET_SHOWING_DESKTOP", "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK", "WM_STATE",
   ]
 
   private func readStale() {
@@ -185,7 +186,10 @@ final class X11Backend: Backend, XEventReader {
     if stale.manager { readManager() }
     if stale.monitors { readMonitors() }
     if stale.list { readList() }
-    if stale.desktop { desktop = connection.numbers(connection.root, "_NET_CURRENT_DESKTOP").first }
+    if stale.desktop {
+      desktop = connection.numbers(connection.root, "_NET_CURRENT_DESKTOP").first
+      isShowingDesktop = connection.numbers(connection.root, "_NET_SHOWING_DESKTOP").first == 1
+    }
     for window in stale.windows where isKnown(window) { see(window) }
     let isElsewhere = stale.monitors || stale.manager || stale.desktop
     let moved = isElsewhere ? Set(state.windows.allKeys.map { Window($0) }) : stale.places
@@ -355,7 +359,7 @@ final class X11Backend: Backend, XEventReader {
     }
     if state.capabilities.contains(.inView), let desktop {
       let own = connection.numbers(window, "_NET_WM_DESKTOP").first ?? Self.everyDesktop
-      let isShown = !isIconified && [desktop, Self.everyDesktop].contains(own)
+      let isShown = !isIconified && !isShowingDesktop && [desktop, Self.everyDesktop].contains(own)
       shown[window] = isShown ? framed(area, window) : nil
       sighting.properties.inView = isShown && !covered.contains(window)
     }

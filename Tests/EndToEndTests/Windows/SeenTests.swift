@@ -65,6 +65,16 @@ private typealias Rows = CoordinatorInterface
     #expect(try session.ending(of: path).reason == "dismissed")
   }
 
+  @Test("N11: a key shows what its user has swept away to see the desktop, and the next press closes it")
+  func toggle_whileTheDesktopIsShown_shows() throws {
+    let test = try SeenTests(.openbox)
+    let (session, path) = (test.session, try test.session.open("plain"))
+    try test.waitInView(true)
+    try session.press("d", withLogo: true)
+    try test.waitInView(false)
+    try test.keyShowsAndCloses(path)
+  }
+
   @Test(
     "N7, N11: a key shows what is under a fullscreen window, and the next press closes it",
     arguments: Self.tiling + [.openbox])
