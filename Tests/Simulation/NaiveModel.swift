@@ -111,7 +111,7 @@ struct NaiveModel {
     /// The element that stood below it in its stack.
     let below: Token?
     /// The time that was left of its timeout.
-    let timeLeft: UInt64?
+    var timeLeft: UInt64?
     var isForced: Bool
 
     var dependencies: [Token] { [showing.parent, below].compactMap(\.self) }
@@ -396,7 +396,13 @@ struct NaiveModel {
     presented.insert(token)
     start(token)
     presentedAt[token] = now
-    guard let binding = binding(of: token) else { return }
+    guard let binding = binding(of: token) else {
+      // Another change of the same input ends it, with all of its time left.
+      if let item = going[token]?.showing.item {
+        going[token]!.timeLeft = item.timeout.map { going[token]!.showing.again?.timeLeft ?? $0 }
+      }
+      return
+    }
     let timeLeft = slots[binding]!.again?.timeLeft
     slots[binding]!.again?.timeLeft = nil
     expiries[token] = slots[binding]!.item.timeout.map { saturatingSum(now, timeLeft ?? $0) }

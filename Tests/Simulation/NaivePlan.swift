@@ -359,6 +359,8 @@ struct NaivePlan {
     let hasTimeout = held.destination?.itemSettings?.options.timeout != nil
     if options.timeout != nil || hasTimeout { timeoutGiven.insert(binding) }
     if let given = options.within { within[binding] = given }
+    // Asked for, a former fallback that is held does not stay selected any more (H4, K7).
+    if held.isOwnFallback { try queueIfHeld(binding) }
     remember(binding, options, isAgain: true)
   }
 
@@ -756,6 +758,8 @@ extension NaiveItem {
   /// The item with the given options replaced as a whole; the others stay (P2).
   func taking(_ options: ItemOptions, from client: Client?) -> NaiveItem {
     var copy = self
+    // Somebody has asked for it (K7).
+    copy.isOwnFallback = false
     if let value = options.value { copy.value = value }
     if let values = options.containerValues { copy.containerValues = values }
     if let style = options.style { copy.style = style }

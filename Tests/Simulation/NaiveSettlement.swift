@@ -75,7 +75,9 @@ extension NaivePlan {
     while hasChanged {
       hasChanged = false
       for (binding, slot) in before.slots where stays.contains(binding) {
-        guard let parent = slot.parent.flatMap(before.binding), !stays.contains(parent) else { continue }
+        guard let parent = slot.parent.flatMap(before.binding), !stays.contains(parent) || isQueuedNow(parent) else {
+          continue
+        }
         hasChanged = true
         if asked.contains(binding) { stays.remove(binding) } else { takeOut([binding], .parent) }
       }
@@ -96,6 +98,11 @@ extension NaivePlan {
           path.filter { !stays.contains($0) && !asked.contains($0) && (again[$0] == nil || $0 != lowest) }, .popped)
       }
     }
+  }
+
+  /// Whether an item waits in a queue from now on: it is nobody's parent any more (G9).
+  private func isQueuedNow(_ binding: BindingID) -> Bool {
+    items[binding]?.queuedAt != nil && before.slots[binding]?.item.queuedAt == nil
   }
 
   /// “If the transaction itself closes what its items are presented from, the program keeps these items, too” (D20).
@@ -225,6 +232,8 @@ extension NaivePlan {
   /// Whether something that is on the screen stays, since the item at a binding does not come (G10).
   private func mayStay(_ one: NaiveModel.Going, insteadOf binding: BindingID) -> Bool {
     if one.isForced || kept.contains(where: { $0.showing.token == one.showing.token }) { return false }
+    // Another one gets its slot back (P15).
+    if itemsOfKept[one.binding] != nil { return false }
     if let parent = one.showing.parent {
       guard let parent = before.binding(of: parent), stays.contains(parent) else { return false }
     }
@@ -233,9 +242,10 @@ extension NaivePlan {
     }
     if let group = one.showing.item.group {
       if selected(in: group) != nil || groupsOfKept.contains(group) { return false }
-      let next = items.filter {
-        $0.value.group == group && $0.value.queuedAt != nil && before.hold(on: itsHolder($0.key)) == .show
-      }.min { $0.value.isBefore($1.value) }
+      let next = first(
+        of: items.filter {
+          $0.value.group == group && $0.value.queuedAt != nil && before.hold(on: itsHolder($0.key)) == .show
+        })
       // The member that was interrupted for it stays, and is not presented again (K2).
       if let next {
         return next.key == one.binding && next.value.isInterrupted && next.value.id == one.showing.item.id
@@ -268,8 +278,17 @@ extension NaivePlan {
     // Queues pass over held members (H4).
     let waiting = items.filter { $0.value.queuedAt != nil && before.hold(on: $0.value) == .show }
     for group in Set(waiting.values.map { $0.group! }).subtracting(groupsOfKept) where selected(in: group) == nil {
-      let next = waiting.filter { $0.value.group == group }.min { $0.value.isBefore($1.value) }
+      let next = first(of: waiting.filter { $0.value.group == group })
       items[next!.key]!.queuedAt = nil
+    }
+  }
+
+  /// The item of a queue that is selected first. One that has become the fallback meanwhile comes last: “if somebody in the queue may
+  /// come, the fallback does not come” (K1).
+  private func first(of waiting: [BindingID: NaiveItem]) -> (key: BindingID, value: NaiveItem)? {
+    waiting.min {
+      let (isFallback, isOtherFallback) = (before.isFallback($0.value), before.isFallback($1.value))
+      return isFallback != isOtherFallback ? isOtherFallback : $0.value.isBefore($1.value)
     }
   }
 

@@ -163,6 +163,8 @@ struct Watcher {
         // The timeout is on record without an event (P2).
         var item = presentation.item
         item.timeout = told.timeout
+        // So is whether somebody has asked for what navd had selected as the fallback (K7).
+        item.isOwnFallback = told.isOwnFallback
         // What holds do is in files, and no part of the item that watchers see (H3).
         item.holds = told.holds
         // A change of the presenter is not announced, either (D4).

@@ -430,6 +430,9 @@ struct World: ~Copyable {
       let next = dice.chance(20) ? nil : dice.pick(all.sorted())
       groups[group]!.fallback = next
       groups[group]!.otherFallbacks = all.subtracting([next].compactMap(\.self))
+      if isTracing, next != settings.fallback {
+        trace.append("    the clock makes \(next ?? "nothing") the fallback of \(group)")
+      }
     }
     machine.load(groups: groups)
     twin?.machine.load(groups: groups)
@@ -855,23 +858,28 @@ struct World: ~Copyable {
   private func compare(_ replies: [Reply], _ answers: [NaivePlan.Answer], _ before: NaiveModel) throws(Violation) {
     try require(replies.count == answers.count, "T1", "\(replies.count) replies to \(answers.count) requests")
     for (reply, answer) in zip(replies, answers) {
-      let isRight: Bool
-      switch (reply, answer) {
-      case (.presentation(let handle, let isChanged), .slot(let binding)):
-        isRight = handle == self.handle(at: binding) && isChanged == self.isChanged(binding, since: before)
-      case (.toggled(let isPresented, let handle), .slot(let binding)):
-        isRight = handle == self.handle(at: binding) && isPresented == (handle != nil)
-      case (.changed(let isChanged), .slot(let binding)): isRight = isChanged == self.isChanged(binding, since: before)
-      case (.changed(let isChanged), .forgotten(let isForgotten)): isRight = isChanged == isForgotten
-      case (.changed(let isChanged), .group(let group)):
-        isRight = isChanged == self.isGroupChanged(group, since: before)
-      case (.selected(let isSelected), .tag(let group, let tag)):
-        isRight = isSelected == (model.selection(of: group) == tag)
-      case (.count(let count), .count(let expected)): isRight = count == expected
-      case (.path(let handles), .slots(let bindings)): isRight = handles == bindings.map { self.handle(at: $0) }
-      default: isRight = false
-      }
-      try require(isRight, "T1", "the reply is \(reply), to \(answer)")
+      let expected = expected(answer, like: reply, since: before)
+      try require(
+        reply == expected, "T1",
+        "the reply is \(reply), not \(expected.map { "\($0)" } ?? "of the kind that answers"), to \(answer)")
+    }
+  }
+
+  /// The reply that the rules want; nil if they want another kind of reply.
+  private func expected(_ answer: NaivePlan.Answer, like reply: Reply, since before: NaiveModel) -> Reply? {
+    switch (reply, answer) {
+    case (.presentation, .slot(let binding)):
+      return .presentation(handle(at: binding), changed: isChanged(binding, since: before))
+    case (.toggled, .slot(let binding)):
+      let handle = handle(at: binding)
+      return .toggled(presented: handle != nil, handle)
+    case (.changed, .slot(let binding)): return .changed(isChanged(binding, since: before))
+    case (.changed, .forgotten(let isForgotten)): return .changed(isForgotten)
+    case (.changed, .group(let group)): return .changed(isGroupChanged(group, since: before))
+    case (.selected, .tag(let group, let tag)): return .selected(model.selection(of: group) == tag)
+    case (.count, .count(let count)): return .count(count)
+    case (.path, .slots(let bindings)): return .path(bindings.map { handle(at: $0) })
+    default: return nil
     }
   }
 

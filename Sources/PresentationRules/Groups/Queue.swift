@@ -154,8 +154,14 @@ extension Planner {
     }
   }
 
-  /// The first entry of a queue that is not held; nil if there is none.
+  /// The first entry of a queue that is not held; nil if there is none. A member that was queued before it became the fallback comes
+  /// after all others (K1).
   func nextInQueue(of group: BindingID) -> QueueEntry? {
-    queue(of: group).entries.first { item(at: $0.binding) != nil && !isHeld($0.binding) }
+    var fallback: QueueEntry?
+    for entry in queue(of: group).entries where item(at: entry.binding) != nil && !isHeld(entry.binding) {
+      guard machine.isFallback(GroupTag(group: group, tag: entry.tag)) else { return entry }
+      fallback = entry
+    }
+    return fallback
   }
 }

@@ -406,6 +406,7 @@ extension State {
       case .presenting, .presented: isAllowed = parent == .presented
       case .dismissing(let dismissal):
         let stack = presentation.item.position.flatMap { stacks[$0.stack] }
+        let current = slots[presentation.binding]?.current.flatMap { presentations[$0] }
         // Neither the slot nor the stack waits for it any more (N3).
         let isSettling = dismissal.stage == .settling
         let mayEnd =
@@ -413,8 +414,9 @@ extension State {
         isAllowed =
           (parent == .presented || parent.isDismissing)
           && (mayEnd || dismissal.stage == .held || dismissal.stage == .departed)
-          && (isSettling || presentation.mayOverlap
-            || slots[presentation.binding]?.current.flatMap { presentations[$0] }?.phase.isLive != true)
+          && (isSettling || presentation.mayOverlap || current?.phase.isLive != true
+            // It has not come in the place of that one, which stays (G10).
+            || current?.mayOverlap == true)
       }
       guard isAllowed else { throw RecordFault("presentation \(handle) is shown, or asked to end, before its turn") }
     }

@@ -94,6 +94,8 @@ extension Planner {
       slot.author = author
     }
     reopen(binding)
+    // A former fallback may have stayed selected though it is held (K7). A member that somebody asks for does not (H4).
+    if current.isOwnFallback { try queueIfHeld(binding) }
   }
 
   /// The refusal of a request with the same id that asks for more than an update; nil if an update

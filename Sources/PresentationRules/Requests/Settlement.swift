@@ -42,7 +42,10 @@ extension Planner {
         draft.slots[index].item == nil ? draft.slots[index].before == nil : self.stays(binding, draft.slots[index])
       // No other reference to the draft is held here, so it changes in place.
       draft.slots[index].content.resolution = stays ? .stays : .replaced
-      guard !stays else { continue }
+      guard !stays else {
+        loseChildrenIfQueued(at: index)
+        continue
+      }
       // Presentations that end with this one end in the same way (T2).
       author = draft.slots[index].author
       author.animated = draft.slots[index].effectiveCause.animated
@@ -57,6 +60,14 @@ extension Planner {
         loseElements(of: position.stack, from: position.index + 1, reason: .popped)
       }
     }
+  }
+
+  /// Ends what is presented from an item that stays, but waits in its queue now: there it is nobody's parent (G9).
+  private mutating func loseChildrenIfQueued(at index: Int) {
+    guard draft.slots[index].item?.isQueued == true,
+      let before = draft.slots[index].before.flatMap({ state.presentations[$0] }), !before.item.isQueued
+    else { return }
+    for child in before.children.sorted() { lose(child) }
   }
 
   /// Whether a slot's presentation stays with the drafted item: whether the change is an update at
@@ -202,11 +213,11 @@ extension Planner {
     var last: Int?
     for index in draft.slots.indices {
       let slot = draft.slots[index]
-      // A presentation that gets its slot back was counted all the time.
-      if case .givenBack = slot.change { continue }
-      if let item = slot.item { bytes += item.byteCount }
+      // A presentation that returns to its slot has stayed in the count. The one that gives up the slot for it ends, and leaves the count.
+      let isGivenBack = if case .givenBack = slot.change { true } else { false }
+      if let item = slot.item, !isGivenBack { bytes += item.byteCount }
       if let before = slot.before { bytes -= state.presentations[before]?.item.byteCount ?? 0 }
-      if slot.item != nil { last = index }
+      if slot.item != nil, !isGivenBack { last = index }
       guard slot.resolution == .replaced else { continue }
       let creator = slot.before.flatMap { state.presentations[$0]?.creator }
       if slot.isNew {

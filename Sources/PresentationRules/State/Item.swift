@@ -37,7 +37,8 @@ public struct Item: Hashable, Sendable {
   public var queueAge: UInt64?
   /// Whether another member interrupted the item, which waits to return (K2).
   public var isInterrupted = false
-  /// Whether navd has selected the item as the fallback of its group. It goes when another one becomes that (K7).
+  /// Whether navd has selected the item as the fallback of its group, and nobody has asked for it. It goes when another one becomes the
+  /// fallback (K7).
   public var isOwnFallback = false
   public var position: StackPosition?
   public var directory: String?
@@ -98,9 +99,10 @@ extension Item {
       platformData: options.platformData ?? [:], animated: author.animated, holds: holds)
   }
 
-  /// The item after a request with the same id (P2).
+  /// The item after a request with the same id (P2). Somebody has asked for it now (K7).
   func applying(_ options: ItemOptions, by author: Author) -> Item {
     var copy = self
+    copy.isOwnFallback = false
     copy.value = options.value ?? value
     copy.containerValues = options.containerValues ?? containerValues
     copy.style = options.style ?? style

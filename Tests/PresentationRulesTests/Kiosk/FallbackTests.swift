@@ -309,6 +309,15 @@ struct TimedFallbackTests {
 
   private func show(_ name: String) throws { fixture.shows(try #require(fixture.handle(BindingID(name)))) }
 
+  /// Makes the menu the fallback and then the board, which cannot be selected, since its binding holds something else. The menu stays.
+  private func keepMenu() throws {
+    turn(to: "menu")
+    if fixture.phase(1) == "presenting" { try show("menu") }
+    try fixture.present("board", "other", .with(to: "bare"))
+    turn(to: "board")
+    #expect(selection == "menu")
+  }
+
   @Test("K7: a fallback that navd has selected goes when the clock makes another one the fallback")
   func otherFallback_takesItsPlace() throws {
     turn(to: "menu")
@@ -346,6 +355,70 @@ struct TimedFallbackTests {
     #expect(selection == "menu")
   }
 
+  @Test(
+    "K7: a fallback that somebody asks for while it is there stays, even if the request changes nothing",
+    arguments: ["present", "select", "dismiss"])
+  func shownFallback_isAskedFor_stays(how: String) throws {
+    turn(to: "menu")
+    try show("menu")
+    let options = ItemOptions.with(to: "menu", group: "main")
+    switch how {
+    case "present": try fixture.present("menu", "", options)
+    case "select": try fixture.ask(.select("main", tag: "menu", binding: nil, id: nil, .with()))
+    default: try fixture.apply(.dismiss("menu"), .present("menu", id: "", options))
+    }
+    turn(to: "board")
+    #expect(selection == "menu" && fixture.phase(1) == "presented")
+    turn(to: nil)
+    #expect(selection == "menu" && fixture.phase(1) == "presented")
+  }
+
+  @Test("K7: a request that edits the value of a fallback does not ask for it")
+  func shownFallback_isEdited_goes() throws {
+    turn(to: "menu")
+    try show("menu")
+    try fixture.ask(.update("menu", value: ["soup": .string("leek")], remove: [], containerValues: nil, timeout: nil))
+    turn(to: "board")
+    #expect(selection == "board")
+  }
+
+  @Test("K2, K7: a former fallback that waits since it was interrupted stays if somebody asks for it")
+  func interruptedFallback_isAskedFor_stays() throws {
+    try keepMenu()
+    try fixture.present("film", "", .with(to: "bare", group: "main", ifBusy: .interrupt))
+    fixture.goes(1)
+    #expect(fixture.machine.queuedTags(of: "main") == ["menu"])
+    turn(to: nil)
+    try fixture.present("menu", "", .with(to: "menu", group: "main"))
+    let menu = try #require(fixture.handle("menu"))
+    fixture.shows(menu)
+    turn(to: nil)
+    #expect(selection == "menu" && fixture.phase(menu) == "presented")
+  }
+
+  @Test("H4, K7: a former fallback that is held waits in the queue once somebody asks for it, and is no parent there")
+  func heldFallback_isAskedFor_isQueued() throws {
+    var settings = ItemSettings()
+    settings.holds = ["dnd": .postpone]
+    fixture.load(
+      ["menu", "board", "bare"].map { name in
+        Destination(
+          name: name, presenter: .none, source: RulesFixture.file(name),
+          itemSettings: name == "menu" ? Shared(settings) : nil)
+      })
+    try fixture.hold("dnd")
+    try keepMenu()
+    try fixture.present("menu.soup", "", .with(to: "bare"))
+    #expect(fixture.parent("menu.soup") == fixture.handle("menu"))
+    try fixture.present("menu", "", .with(to: "menu", group: "main"))
+    #expect(selection == nil)
+    #expect(fixture.machine.queuedTags(of: "main") == ["menu"])
+    #expect(fixture.shown == ["board=other", "menu"])
+    try fixture.release("dnd")
+    turn(to: "board")
+    #expect(selection == "menu")
+  }
+
   @Test("K7, G10: in an overlapping group the former fallback stays until the next one is there")
   func overlap_formerFallback_staysUntilTheNextIsThere() throws {
     turn(to: "menu", .overlap)
@@ -368,5 +441,24 @@ struct TimedFallbackTests {
     #expect(selection == "menu")
     turn(to: "board")
     #expect(selection == "board")
+  }
+
+  @Test("K1, K7: a member that waits when the clock makes it the fallback comes after all others in the queue")
+  func waitingMember_becomesTheFallback_comesLast() throws {
+    turn(to: "menu")
+    try show("menu")
+    try fixture.present("alarm", "", .with(to: "bare", group: "main"))
+    fixture.goes(1)
+    try fixture.present("board", "", .with(to: "board", group: "main", ifBusy: .queue))
+    let board = try #require(fixture.handle("board"))
+    try fixture.present("film", "", .with(to: "bare", group: "main", ifBusy: .queue))
+    turn(to: "board")
+    try fixture.dismiss("alarm")
+    #expect(selection == "film")
+    #expect(fixture.machine.queuedTags(of: "main") == ["board"])
+    try fixture.dismiss("film")
+    #expect(selection == "board")
+    #expect(fixture.machine.queuedTags(of: "main") == [])
+    #expect(fixture.handle("board") == board)
   }
 }

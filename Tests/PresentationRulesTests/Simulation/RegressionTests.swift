@@ -330,4 +330,30 @@ import Testing
     #expect(machine.nextDeadline == due)
     #expect(restored.nextDeadline == due)
   }
+
+  @Test("R2, G10: after a restart, an item whose next one did not come is still there while that one ends")
+  func restored_nextEndsBesideFormer_formerIsThere() throws {
+    var machine = try StateMachine(restoring: RecordedState())
+    // The file says no more that the items overlap when the next one is presented.
+    for (id, replacement) in [("1", Replacement.overlap), ("2", .sequential)] {
+      var settings = ItemSettings()
+      settings.replacement = replacement
+      _ = machine.load([
+        Destination(
+          name: "page", presenter: .command([[1]]), source: RulesFixture.file("page"), itemSettings: Shared(settings))
+      ])
+      _ = try machine.perform(Request(.present(binding("page"), id: id, ItemOptions())), by: client, at: now)
+      if id == "1" { _ = machine.report(.presentAnswered(Handle(1), error: nil), at: now) }
+    }
+    #expect(machine.presentation(Handle(2))?.phase == .presenting)
+    let startTimeout = machine.nextDeadline
+    _ = machine.expire(at: try #require(startTimeout))
+    #expect(machine.presentation(Handle(1))?.phase == .presented)
+    #expect(machine.presentation(Handle(2))?.phase.name == .dismissing)
+    var record = RecordedState()
+    record.apply(machine.takeUnrecorded())
+    let restored = try StateMachine(restoring: record)
+    #expect(restored.current(at: binding("page"))?.handle == Handle(1))
+    #expect(restored.presentation(Handle(2))?.phase.name == .dismissing)
+  }
 }

@@ -279,6 +279,18 @@ import Testing
     }
   }
 
+  @Test("L1, G10: an item that goes on does not count with the one that was to be presented again in its place")
+  func itemsPerClient_interruptedStays_countsOnce() throws {
+    let fixture = fixture { $0.itemsPerClient = 2 }
+    fixture.machine.load(groups: ["g": GroupSettings(replacement: .overlap)])
+    let first = try fixture.show("a", "", .with(to: "cmd", group: "g"))
+    try fixture.present("b", "1", .with(to: "cmd", group: "g", ifBusy: .interrupt), by: "berta")
+    #expect(fixture.phase(first) == "dismissing")
+    try fixture.present("b", "2", .with(to: "bare"))
+    #expect(fixture.phase(first) == "presented")
+    #expect(fixture.shown == ["a", "b=2"])
+  }
+
   @Test("L1: an item counts for the client that requested the presentation")
   func itemsPerClient_tooMany_refused() throws {
     let fixture = fixture { $0.itemsPerClient = 2 }
