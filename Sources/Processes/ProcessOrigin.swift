@@ -12,7 +12,10 @@ public final class ProcessOrigin {
   public private(set) lazy var controlGroups = Set(readControlGroups(pid))
   /// The start time, in milliseconds since the machine started; nil if the process has ended.
   public var started: UInt64? { identity.map(Self.milliseconds) }
-  private lazy var arguments = ProcessTable.arguments(of: pid) ?? []
+  /// The words of the command lines of the process and of its ancestors.
+  private lazy var commandLines = ProcessTable.lineage(of: pid).compactMap {
+    ProcessTable.arguments(of: $0.pid).map(Self.words)
+  }
   private let readControlGroups: (pid_t) -> [ByteString]
 
   /// Whether the process descends from the command with a marker.
@@ -24,16 +27,25 @@ public final class ProcessOrigin {
     ProcessTable.activation(of: pid) { Self.milliseconds($0) >= time }.map(Self.milliseconds)
   }
 
-  /// Whether the process has the command line of a command, wherever its program was found. The interpreter of a script comes before
-  /// that.
+  /// Whether the process or one of its ancestors has the name and the arguments of a command. A wrapper script may have added
+  /// arguments before and after these.
   public func repeats(_ command: [ByteString]) -> Bool {
-    func isSame(_ arguments: ArraySlice<ByteString>) -> Bool {
-      guard let own = arguments.first, let other = command.first else { return false }
-      let slash = UInt8(ascii: "/")
-      return own.bytes.split(separator: slash).last == other.bytes.split(separator: slash).last
-        && arguments.dropFirst() == command.dropFirst()
+    let command = Self.words(of: command)
+    guard let name = command.first.map(Self.fileName) else { return false }
+    return commandLines.contains { line in
+      // The name of a script comes after its interpreter and one argument of that.
+      guard let position = line.prefix(3).firstIndex(where: { Self.fileName(of: $0) == name }) else { return false }
+      return (position + 1...line.count).contains { line[$0...].starts(with: command.dropFirst()) }
     }
-    return isSame(arguments[...]) || isSame(arguments.dropFirst())
+  }
+
+  /// The words of a command line. Chromium, for one, joins its arguments with spaces when it runs.
+  private static func words(of arguments: [ByteString]) -> [ArraySlice<UInt8>] {
+    arguments.flatMap { $0.bytes.split(separator: UInt8(ascii: " ")) }
+  }
+
+  private static func fileName(of path: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    path.split(separator: UInt8(ascii: "/")).last
   }
 
   private static func milliseconds(_ identity: ProcessIdentity) -> UInt64 {

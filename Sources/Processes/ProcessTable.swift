@@ -199,16 +199,24 @@ package enum ProcessTable {
   /// Cap of the ancestors that are looked at. A program of a sandbox has about five.
   private static let maxAncestors = 32
 
+  /// A process and its ancestors, the nearest first. Each is read when it is asked for.
+  static func lineage(of pid: pid_t) -> some Sequence<ProcessEntry> {
+    sequence(state: pid) { pid in
+      let entry = entry(of: pid)
+      pid = entry?.parent ?? 0
+      return entry
+    }
+    .prefix(maxAncestors)
+  }
+
   /// The nearest process, the given one or an ancestor, that a bus or a service manager has started.
   /// - Parameter isRecent: whether a process counts. The ancestors of one that does not are older, and are not read.
   static func activation(of pid: pid_t, isRecent: (ProcessIdentity) -> Bool) -> ProcessIdentity? {
-    var next = entry(of: pid)
-    for _ in 0..<maxAncestors {
-      guard let entry = next, entry.parent > 0, isRecent(entry.identity) else { return nil }
+    for entry in lineage(of: pid) {
+      guard entry.parent > 0, isRecent(entry.identity) else { return nil }
       // systemd tells each process that it starts its own number, which other processes inherit.
       if variable("SYSTEMD_EXEC_PID", of: entry.pid) == .value(ByteString(String(entry.pid))) { return entry.identity }
       if isBus(entry.parent), !isBus(entry.pid) { return entry.identity }
-      next = Self.entry(of: entry.parent)
     }
     return nil
   }

@@ -6,11 +6,13 @@ extension WindowTracker {
   /// Begins the dismissal of a presentation.
   /// - Parameters:
   ///   - isForced: whether windows and programs end without a question.
+  ///   - isByRule: whether a rule ends the presentation, and not its user, who may have a window in the program.
   ///   - isFinal: whether no program stays with hidden windows, since everything ends (N8).
   ///   - isNew: whether the presentation has had its first window for less than ``timeToStart``.
   ///   - isLate: whether the presentation ends because no window of it has opened.
   public mutating func dismiss(
-    _ handle: Handle, isForced: Bool, isFinal: Bool = false, isNew: Bool = false, isLate: Bool = false
+    _ handle: Handle, isForced: Bool, isByRule: Bool = false, isFinal: Bool = false, isNew: Bool = false,
+    isLate: Bool = false
   ) {
     if claims[handle] != nil, !isShown(handle) {
       giveUpClaim(handle)
@@ -19,6 +21,7 @@ extension WindowTracker {
     let presentation = handle
     let handle = program(of: presentation)
     guard let following = followed[handle] else { return report(.dismissAnswered(presentation, result: [:])) }
+    func mustSpare() -> Bool { (isByRule || !isForced) && showsWindowOfUser(handle) }
     switch following.stage {
     case .requested:
       report(.dismissAnswered(presentation, result: [:]))
@@ -31,8 +34,8 @@ extension WindowTracker {
     case .awaiting: withdraw(handle)
     case .withdrawing: break
     case .unseen where following.hasLost && !isForced: reportDeclining(of: handle, Self.lossMessage)
-    case .unseen where following.hasHadWindow && !isForced && capabilities != nil && showsWindowOfUser(handle):
-      reportDeclining(of: handle, Self.userMessage)
+    case .unseen where following.hasHadWindow && capabilities != nil && mustSpare(), .shown where isGone && mustSpare():
+      if isForced { leaveUnseen(handle) } else { reportDeclining(of: handle, Self.userMessage) }
     case .unseen: endProgram(handle)
     case .lingering: leave(handle)
     case .shown where following.guest != nil: dismissGuest(handle, isForced: isForced, isFinal: isFinal)
@@ -41,13 +44,13 @@ extension WindowTracker {
       if !isFinal, mayHide(following) {
         hide(handle, isForced: isForced)
       } else if isForced {
-        force(handle)
+        force(handle, sparesUser: mustSpare())
       } else {
         askToClose(handle, isNew: isNew)
       }
     case .hiding where isFinal && following.guest != nil: letGuestGo(handle)
     case .hiding: if isFinal { force(handle) } else if isForced { followed[handle]!.mustHide = true }
-    case .closing(let closing): if isForced, !closing.isForced { force(handle) }
+    case .closing(let closing): if isForced, !closing.isForced { force(handle, sparesUser: mustSpare()) }
     // The result comes in a moment.
     case .parked, .settling, .terminating: break
     case .leaving: reportDismissal(of: handle, result: following.result)
@@ -58,9 +61,14 @@ extension WindowTracker {
   private mutating func withdraw(_ handle: Handle) {
     let following = followed[handle]!
     effects.append(.stopWaiting(handle))
-    if following.rule.pattern.isEmpty, !hasUntold { return endProgram(handle) }
+    if following.rule.pattern.isEmpty, !hasUntold { return endUnused(handle) }
     followed[handle]!.stage = .withdrawing
     if following.isRunning, !hasUntold { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
+  }
+
+  /// Ends the program of a presentation that has no window, unless its user has one there.
+  private mutating func endUnused(_ handle: Handle) {
+    if followed[handle]!.isRunning, showsWindowOfUser(handle) { leaveUnseen(handle) } else { endProgram(handle) }
   }
 
   /// Ends the program of a presentation that has no window to ask.
@@ -134,7 +142,7 @@ extension WindowTracker {
     }
   }
 
-  private static let userMessage = "its program still shows a window of its user's, and is not ended"
+  static let userMessage = "its program still shows a window of its user's, and is not ended"
 
   /// Completes a dismissal and lets the program go on, since there may be a window that nobody has reported.
   private mutating func leaveUnseen(_ handle: Handle) {
@@ -183,15 +191,20 @@ extension WindowTracker {
     }
   }
 
-  mutating func force(_ handle: Handle) {
+  /// - Parameter sparesUser: whether its windows are asked to close, and the program goes on.
+  mutating func force(_ handle: Handle, sparesUser: Bool = false) {
     giveUpGuessedDialogs(of: handle)
     let following = followed[handle]!
     if following.guest != nil { return letGuestGo(handle) }
     if case .hiding = following.stage { followed[handle]!.mayBeHidden.formUnion(following.windows) }
-    followed[handle]!.stage = .closing(.init(isForced: true, dialogs: [], since: order))
+    followed[handle]!.stage = .closing(.init(isForced: true, sparesUser: sparesUser, dialogs: [], since: order))
     effects.append(.stopWaiting(handle))
-    askForeignWindows(of: handle)
-    if following.isRunning { effects.append(.terminate(handle)) }
+    if sparesUser {
+      askWindows(of: handle, but: [])
+    } else {
+      askForeignWindows(of: handle)
+      if following.isRunning { effects.append(.terminate(handle)) }
+    }
     limitParkedEnd(of: handle)
   }
 
@@ -226,8 +239,9 @@ extension WindowTracker {
       leave(handle)
     } else if case .hiding(let waiting) = following.stage, let id = waiting.min() {
       keepShown(handle, "\(name(of: id)) was not hidden")
-    } else if following.isRunning, following.closing?.isForced != true, following.hasHadWindow,
-      showsWindowOfUser(handle)
+    } else if following.closing?.sparesUser == true
+      || following.isRunning && following.closing?.isForced != true && following.hasHadWindow
+        && showsWindowOfUser(handle)
     {
       leaveUnseen(handle)
     } else if following.isRunning {
@@ -264,7 +278,7 @@ extension WindowTracker {
       effects.append(.wait(handle, milliseconds: following.settings.startTimeout))
     case .lingering: lastWindowClosed(handle)
     case .settling: leave(handle)
-    case .withdrawing: if !hasUntold { endProgram(handle) }
+    case .withdrawing: if !hasUntold { endUnused(handle) }
     case .awaiting: if !endHoldingBack(handle) { windowIsLate(handle) }
     case .unseen: adapterIsLate(for: handle)
     case .shown: followed[handle]!.guest?.isReplaceable = false

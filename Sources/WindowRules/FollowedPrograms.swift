@@ -49,7 +49,7 @@ extension WindowFollower {
     case .awaiting, .withdrawing: .firstWindow
     case .closing: .dialog
     case .leaving: waitsForLastWindow ? .lastWindow : nil
-    default: takes == .first ? .firstWindow : nil
+    default: takes == .first || takes == .replacement ? .firstWindow : nil
     }
   }
 

@@ -53,13 +53,9 @@ extension WindowTracker {
       case .user: break
       }
     }
+    followed[handle]!.haveSeveralFit = found.count > 1
     guard found.count == 1 else { return false }
-    let isAdopted = followed[handle]!.rule.adopts
-    give(found[0], to: handle)
-    if !isAdopted {
-      followed[handle]!.guest = .init(isReplaceable: true)
-      effects.append(.wait(handle, milliseconds: Self.timeBetweenWindows))
-    }
+    give(found[0], to: handle, as: followed[handle]!.rule.adopts ? nil : .init(isReplaceable: true))
     show(found[0], of: handle)
     return true
   }

@@ -184,6 +184,7 @@ extension WindowTracker {
     guard let following = followed[program], following.isParked else { return report(.parkedEnded(program)) }
     if following.guest != nil { return letGuestGo(program) }
     if isForced {
+      if showsWindowOfUser(program) { return reportDeclining(of: program, Self.userMessage) }
       if following.closing?.isForced != true { force(program) }
     } else if isResting(program) {
       askToClose(program)

@@ -5,7 +5,7 @@ import PresentationModel
 extension WindowTracker {
   /// Gives a window to the item whose it is, if that can be said.
   mutating func assign(_ id: String) {
-    if let handle = claimant(of: id) { return give(id, to: handle) }
+    if let claimant = claimant(of: id) { return give(id, to: claimant.handle, as: claimant.guest) }
     seekGuestAgain(id)
     holdBack(id)
     let asking = followed.waiting(for: .dialog).filter { isDialog(id, of: $0) }
@@ -24,7 +24,7 @@ extension WindowTracker {
     let proven = concerned(by: window).sorted().first { handle in
       switch facts(of: window, for: handle).verdict {
       case .item(.dialog): true
-      case .item(.process): followed[handle]!.rule.takesAll
+      case .item(.process), .item(.further): followed[handle]!.rule.takesAll
       default: false
       }
     }
@@ -39,38 +39,41 @@ extension WindowTracker {
     return followed.waiting(for: .firstWindow).union(own.filter { followed[$0] != nil })
   }
 
-  /// The item with the strongest proof that a window is its own; nil if the window is its user's, or a fact is still to come.
-  private func claimant(of id: String) -> Handle? {
+  /// The item with the strongest proof that a window is its own, or that shows it as a guest; nil if the window is its user's alone, or a
+  /// fact is still to come.
+  private func claimant(of id: String) -> (handle: Handle, guest: WindowFollower.Guest?)? {
     let window = windows[id]!
-    var best: (proof: OwnershipFacts.Proof, handle: Handle)?
+    var best: (proof: OwnershipFacts.Proof, handle: Handle, guest: WindowFollower.Guest?)?
     var isUndecided = false
+    func consider(_ proof: OwnershipFacts.Proof, _ handle: Handle, _ guest: WindowFollower.Guest? = nil) {
+      guard let found = best else { return best = (proof, handle, guest) }
+      let (began, before) = (followed[handle]!.beginning.order, followed[found.handle]!.beginning.order)
+      if found.proof < proof || found.proof == proof && (began, handle) < (before, found.handle) {
+        best = (proof, handle, guest)
+      }
+    }
     for handle in concerned(by: window) {
+      let following = followed[handle]!
       switch facts(of: window, for: handle).verdict {
-      case .item(.pattern) where isHeldBack(window, from: handle, followed[handle]!): isUndecided = true
-      case .item(let proof):
-        guard let found = best else {
-          best = (proof, handle)
-          continue
-        }
-        let (began, before) = (followed[handle]!.beginning.order, followed[found.handle]!.beginning.order)
-        if found.proof < proof || found.proof == proof && (began, handle) < (before, found.handle) {
-          best = (proof, handle)
-        }
+      case .item(.pattern) where isHeldBack(window, from: handle, following): isUndecided = true
+      case .item(let proof): consider(proof, handle)
+      case .guest:
+        consider(.pattern, handle, following.rule.adopts ? nil : .init(isReplaceable: following.guest == nil))
       case .undecided: isUndecided = true
-      case .guest, .user: break
+      case .user: break
       }
     }
     guard let best else { return nil }
     // Windows are taken in the order in which they opened, and not in the order in which their facts come.
     if best.proof == .pattern, isUndecided || hasUndecided(for: best.handle, before: window) { return nil }
-    return best.handle
+    return (best.handle, best.guest)
   }
 
   /// Whether a window may be the first one of a program that its user has started just before the item. Then the command has a moment
   /// to open its own.
   private func isHeldBack(_ window: TrackedWindow, from handle: Handle, _ following: WindowFollower) -> Bool {
     guard following.holdingBack != .over, isGuess(window, of: handle, following), let process = window.process,
-      process.ancestor == nil, process.started < following.beginning.time
+      mayBeOfUser(process, following), process.started < following.beginning.time
     else { return false }
     guard following.beginning.time.milliseconds - process.started.milliseconds < Self.timeOfSameMoment else {
       return false
@@ -122,7 +125,7 @@ extension WindowTracker {
       isDialog: window.properties.parent.flatMap { owner(of: $0) } == handle,
       process: takes == .nothing ? .none : process(of: window, for: handle, following),
       origin: takes == .nothing ? .none : origin(of: window, for: following),
-      pattern: takes == .first || takes == .guest ? pattern(of: window, for: handle, following) : .unwritten,
+      pattern: takes == .nothing ? .unwritten : pattern(of: window, for: handle, following),
       isNewer: isNewer(window, than: following), takes: takes)
   }
 
@@ -141,30 +144,44 @@ extension WindowTracker {
     guard let process = window.process else { return isUntold(window) ? .untold : .none }
     if process.program == handle { return .own }
     if process.ancestor == handle { return .descendant }
-    if process.started < following.beginning.time, !following.isWithdrawingWhileRunning {
-      return isTwin(window, of: handle, following) ? .twin : .handedOver
+    if process.started < following.beginning.time, !following.isUnlikelyToHandOver {
+      if case .withdrawing = following.stage, hasEarlierOfUser(window, following) { return .foreign }
+      guard isTwin(process, of: handle, following) else { return .handedOver }
+      return isFirstWindow(window) ? .twin : .twinsNext
     }
     if following.hasHandedOver, let activated = process.activated, activated >= following.beginning.time {
       return .handedOver
     }
-    guard let left = process.ancestor.flatMap({ followed[$0] }), case .leaving = left.stage,
-      !left.settings.destination.isEmpty, left.settings.destination == following.settings.destination
-    else { return .foreign }
-    return .handedOver
+    return isOfSameDestination(process, following) ? .handedOver : .foreign
   }
 
-  /// Whether a window is the first one of a program that its user has just started by the same command line, as at a login. It would
-  /// have opened without the item, too.
-  private func isTwin(_ window: TrackedWindow, of handle: Handle, _ following: WindowFollower) -> Bool {
-    guard let process = window.process, process.twins.contains(handle), process.ancestor == nil, process.program == nil,
-      following.beginning.time.milliseconds - process.started.milliseconds < Self.timeOfTwins
-    else { return false }
-    return isFirstWindow(window)
+  /// Whether a process is one that an earlier item of the destination has left.
+  private func isOfSameDestination(_ process: WindowProcess, _ following: WindowFollower) -> Bool {
+    guard let left = process.ancestor.flatMap({ followed[$0] }), case .leaving = left.stage else { return false }
+    return !left.settings.destination.isEmpty && left.settings.destination == following.settings.destination
+  }
+
+  /// Whether its user may have started a process: also in a terminal or launcher that navd has opened.
+  private func mayBeOfUser(_ process: WindowProcess, _ following: WindowFollower) -> Bool {
+    process.program == nil && !isOfSameDestination(process, following)
+  }
+
+  /// Whether a program is one that its user has just started by the same command, as at a login, or in a terminal of another item.
+  private func isTwin(_ process: WindowProcess, of handle: Handle, _ following: WindowFollower) -> Bool {
+    process.twins.contains(handle) && mayBeOfUser(process, following)
+      && following.beginning.time.milliseconds - process.started.milliseconds < Self.timeOfTwins
   }
 
   /// Whether there is no earlier window of the same process.
   private func isFirstWindow(_ window: TrackedWindow) -> Bool {
     !windows.all.values.contains { $0.rank < window.rank && $0.properties.pid == window.properties.pid }
+  }
+
+  /// Whether there is an earlier window of the same process that its user has, and that fits, too: the command may have asked for that one.
+  private func hasEarlierOfUser(_ window: TrackedWindow, _ following: WindowFollower) -> Bool {
+    windows.all.values.contains {
+      $0.rank < window.rank && $0.owner == .none && $0.properties.pid == window.properties.pid && fits($0, following)
+    }
   }
 
   /// Whether the adapter still has to tell the window's process.
@@ -249,13 +266,15 @@ extension WindowTracker {
     if let handle = waiting.min() { give(id, to: handle) }
   }
 
-  mutating func give(_ id: String, to handle: Handle) {
+  /// - Parameter guest: not nil for a window that stays its user's.
+  mutating func give(_ id: String, to handle: Handle, as guest: WindowFollower.Guest? = nil) {
     guard let stage = followed[handle]?.stage else { return }
     if !isDialog(id, of: handle), windows[id]!.properties.parent.flatMap({ owner(of: $0) }) != handle {
       dropGuest(of: handle)
       if disprovesGuess(windows[id]!, of: handle, followed[handle]!) { dropGuess(of: handle) }
     }
     if isGuess(windows[id]!, of: handle, followed[handle]!) { followed[handle]!.isGuessed = true }
+    if let guest { followed[handle]!.guest = guest }
     windows[id]!.owner = .presentation(handle)
     followed[handle]!.windows.append(id)
     followed[handle]!.hasHadWindow = true
@@ -279,6 +298,9 @@ extension WindowTracker {
     place(id, of: handle)
     placeAsWritten(id, of: handle)
     if wasAwaiting { effects.append(.presented(presentation(of: handle))) }
+    if guest?.isReplaceable == true {
+      effects.append(.wait(handle, milliseconds: followed[handle]!.settings.startTimeout))
+    }
     raiseIfUnseen(handle)
     if isDialog(id, of: handle) { askedUser(id, handle) }
     guard wasAwaiting, followed[handle]?.holdingBack == .running else { return }

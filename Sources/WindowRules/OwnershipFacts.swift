@@ -14,9 +14,10 @@ struct OwnershipFacts: Hashable {
     /// A process to which the command may have handed over: it ran before the item, belongs to what an earlier item of the destination
     /// has left, or was started by the bus or a service manager for a command that has ended with status 0.
     case handedOver
-    /// A process that its user has started with the same command line, less than a minute before the item, and that shows its first
-    /// window now.
+    /// A process that its user has started by the same command, less than a minute before the item, and that shows its first window now.
     case twin
+    /// The same, with an earlier window. Either its user or the command has asked for this one.
+    case twinsNext
     /// A process that somebody else has started since the item began.
     case foreign
   }
@@ -45,6 +46,8 @@ struct OwnershipFacts: Hashable {
     case further
     /// A guest: its command has ended with status 0, and has opened no window.
     case guest
+    /// A window that the command still opens, in place of its guest.
+    case replacement
     case nothing
   }
 
@@ -66,6 +69,8 @@ struct OwnershipFacts: Hashable {
 
   /// The proof that a window is an item's. If two items have one, the stronger proof counts.
   enum Proof: Int, Comparable {
+    /// A further window of the item's process, which its pattern does not fit: another item may have asked the program for it.
+    case further
     case pattern, dialog, process, startupID
     static func < (a: Proof, b: Proof) -> Bool { a.rawValue < b.rawValue }
   }
@@ -76,8 +81,10 @@ struct OwnershipFacts: Hashable {
     if takes == .nothing { return .user }
     if process == .untold { return .undecided }
     if takes == .guest { return pattern == .fits ? .guest : .user }
-    if process == .own, origin != .another { return .item(.process) }
-    guard takes == .first, isNewer else { return .user }
+    if process == .own, origin != .another {
+      return .item(takes == .further && pattern == .doesNotFit ? .further : .process)
+    }
+    guard takes == .first || takes == .replacement, isNewer else { return .user }
     switch origin {
     case .made where process != .twin: return .item(.startupID)
     case .given where process == .none || process == .descendant: return .item(.startupID)
@@ -86,6 +93,8 @@ struct OwnershipFacts: Hashable {
     }
     switch (process, pattern) {
     case (.foreign, _), (.twin, _), (_, .doesNotFit): return .user
+    case (.twinsNext, .fits): return .guest
+    case (.handedOver, .fits) where takes == .replacement: return .guest
     // A wrapper script leaves its window to a child, so none of the patterns is needed.
     case (.descendant, .unwritten) where origin == .none: return .item(.pattern)
     case (_, .unwritten): return .user

@@ -45,11 +45,12 @@ extension WindowTracker {
   ///   - end: the result of the program; nil if it has not ended.
   ///   - isPresented: whether the presentation was on the screen.
   ///   - isGuest: whether the windows were there before the presentation, and stay after it (N12).
+  ///   - isGuessed: the value of ``isGuessed(_:)`` of the previous navd.
   /// - Returns: whether the presentation has windows now.
   public mutating func restore(
     _ program: Handle, on output: String? = nil, windows recorded: [Window], before: Set<String>?,
     beganAt: BootTime?, hidden: Set<String> = [], hasHadWindow: Bool = false, hasLost: Bool = false,
-    end: Properties?, isPresented: Bool = false, isGuest: Bool = false
+    end: Properties?, isPresented: Bool = false, isGuest: Bool = false, isGuessed: Bool = false
   ) -> Bool {
     let handle = program
     guard var following = followed[handle] else { return false }
@@ -97,6 +98,7 @@ extension WindowTracker {
     following.hasLost = hasLost || recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
     following.hasHadWindow = hasHadWindow || !recorded.isEmpty
     if isGuest { following.guest = .init(isReplaceable: false) }
+    following.isGuessed = isGuessed
     // The previous navd ended while the window stayed behind.
     following.staysBehind = !isPresented && following.paintsBehind
     following.hasSettled = true

@@ -64,7 +64,7 @@ public struct WindowProcess: Hashable, Sendable {
   /// The start time of the nearest process, this one or an ancestor, that the bus or a service manager has started since the oldest of
   /// ``WindowTracker/awaiting`` began; nil if there is none.
   public var activated: BootTime?
-  /// The programs of ``WindowTracker/awaiting`` whose command line it has, too.
+  /// The programs of ``WindowTracker/awaiting`` by whose command it was started, too.
   public var twins: Set<Handle>
 
   public init(
@@ -138,6 +138,8 @@ struct WindowFollower {
 
   struct Closing {
     var isForced: Bool
+    /// Whether the program goes on, since it shows a window of its user's, who has not asked for force.
+    var sparesUser = false
     /// The windows that ask the user (N6).
     var dialogs: Set<String>
     /// The order after which windows must open to count as dialogs.
@@ -182,6 +184,8 @@ struct WindowFollower {
   var isGuessed = false
   /// Whether the windows that were open when the command had ended have been searched for a guest.
   var hasSoughtGuest = false
+  /// Whether several of them fit. Then a later one may be its user's, too (N12).
+  var haveSeveralFit = false
   /// Whether an adapter is expected that is not there yet. The end of a program that may have handed over waits for it (N13).
   var awaitsAdapter = false
   /// Whether the windows are on a display that the adapter does not see (N14).
@@ -274,20 +278,25 @@ struct WindowFollower {
   /// The windows that the presentation takes now (N1).
   var takes: OwnershipFacts.Takes {
     guard hasBegun, !isOnOtherDisplay else { return .nothing }
-    if let guest { return guest.isReplaceable && takesWindows ? .first : .nothing }
+    if let guest { return guest.isReplaceable && takesWindows ? .replacement : .nothing }
     let mayHaveAnother = rule.takesAll || !hasHadWindow || rule.linger != nil || isRestarting
-    if takesWindows, windows.isEmpty, !hasLost, mayHaveAnother { return .first }
+    if takesWindows, windows.isEmpty, !hasLost, mayHaveAnother { return haveSeveralFit ? .replacement : .first }
     return takesOwnWindows && rule.takesAll ? .further : .nothing
   }
 
   /// Whether a window may become the first one.
   var isAwaiting: Bool { if case .awaiting = stage { true } else { false } }
 
-  /// Whether the presentation was dismissed before it had a window, and its command still runs. It has handed over only once it has
-  /// ended with status 0: until then, a window of another program is more likely its user's.
-  var isWithdrawingWhileRunning: Bool {
-    guard case .withdrawing = stage else { return false }
-    return isRunning
+  /// Whether the command still runs, though the presentation was dismissed before it had a window, has lost its last one, or the start
+  /// timeout is over. It has handed over only once it has ended with status 0: until then, a window of another program is more likely its
+  /// user's.
+  var isUnlikelyToHandOver: Bool {
+    switch stage {
+    case .withdrawing: isRunning
+    case .awaiting: isLate && isRunning
+    case .lingering: isRunning && rule.linger == nil
+    default: false
+    }
   }
 
   /// Whether the presentation takes windows by its pattern.

@@ -162,6 +162,9 @@ public struct WindowTracker {
   /// Whether a presentation has ever had a window.
   public func hasHadWindow(_ handle: Handle) -> Bool { followed[handle]?.hasHadWindow == true }
 
+  /// Whether the windows of a presentation are its user's again if the command opens one (N1).
+  public func isGuessed(_ handle: Handle) -> Bool { followed[handle]?.isGuessed == true }
+
   /// Whether the last window of a presentation is gone, and another one may still open (N3).
   public func isBetweenWindows(_ handle: Handle) -> Bool {
     if case .lingering? = followed[program(of: handle)]?.stage { true } else { false }
@@ -383,6 +386,8 @@ public struct WindowTracker {
         "its program ended with status \(status) before it had a window\(lastLine)"
       return reportEnd(of: handle, failed: true, result: result)
     }
+    // A window that has opened since the start timeout may be its user's, so it can only be a guest.
+    if followed[handle]!.isLate { followed[handle]!.beginning.order = order }
     // A program that the bus has started for the command may have shown its window before the command ended.
     assignAll()
     guard let following = followed[handle], following.isAwaiting else { return }

@@ -43,6 +43,62 @@ import Testing
     #expect(tracker.next() == [.report(.dismissAnswered(one, result: ["status": .int32(0)]))])
   }
 
+  /// A presentation whose program shows a window of its user's, too.
+  private func besideUsers(_ rule: WindowFollowing = WindowFollowing(takesAll: false)) -> WindowTracker {
+    var tracker = tracker()
+    tracker.show(one, rule)
+    tracker.opened(window("users", pid: 7), program: one)
+    _ = tracker.next()
+    return tracker
+  }
+
+  @Test("N5: a dismissal that a rule forces leaves a program alone that shows a window of its user's")
+  func dismissal_forcedByRule_sparesWindowOfUser() {
+    var tracker = besideUsers()
+    tracker.dismiss(one, isForced: true, isByRule: true)
+    #expect(tracker.next() == [.close(window: "w1")])
+    tracker.graceIsOver(for: one)
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
+    tracker = besideUsers()
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [.terminate(one)])
+  }
+
+  @Test("N2: without an adapter, a program that has shown a window of its user's is not ended")
+  func dismissal_afterAdapterHasGone_sparesWindowOfUser() {
+    var tracker = besideUsers()
+    tracker.left()
+    tracker.becameAbsent(isExpected: false)
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: false)
+    let message = "its program still shows a window of its user's, and is not ended"
+    #expect(tracker.next() == [.report(.declined(one, message: message))])
+  }
+
+  @Test("N2: a presentation that has no window yet leaves a program alone that shows one of its user's")
+  func dismissal_beforeFirstWindow_sparesWindowOfUser() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(), grace: 2000)
+    tracker.programStarted(one)
+    var users = window("users", pid: 7).properties
+    users.startupID = "launcher_TIME1"
+    tracker.opened(Window(id: "users", users), program: one)
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
+  }
+
+  @Test("N8: a parked program that shows a window of its user's is not ended")
+  func endOfParked_sparesWindowOfUser() {
+    var tracker = besideUsers(WindowFollowing(takesAll: false, hides: true))
+    tracker.dismiss(one, isForced: false)
+    tracker.hidden("w1")
+    _ = tracker.next()
+    tracker.endParked(one, isForced: true)
+    let message = "its program still shows a window of its user's, and is not ended"
+    #expect(tracker.next() == [.parkedStays(one, message: message)])
+  }
+
   @Test("N3: a program that goes on unseen makes no dismissal wait")
   func dismissal_ofLeftover_isComplete() {
     var tracker = tracker()

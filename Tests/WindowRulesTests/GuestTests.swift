@@ -56,20 +56,44 @@ import Testing
     }
   }
 
-  @Test("N1: its second window is the one that the command has asked for, and the item's")
-  func window_ofTwinAfterItsFirst_isItems() {
+  @Test("N1: its second window may be one that the command has asked for, or its user, and is a guest at once")
+  func window_ofTwinAfterItsFirst_isGuest() {
     var tracker = besideTwin { $0.opened(window("w1", pid: 7), by: twin) }
     tracker.opened(window("w2", pid: 7), by: twin)
-    #expect(tracker.windows(of: one).map(\.id) == ["w2"] && !tracker.isGuest(one))
+    #expect(tracker.windows(of: one).map(\.id) == ["w2"] && tracker.isGuest(one))
+    tracker.timeIsOver(for: one)
+    #expect(tracker.windows(of: one).map(\.id) == ["w2"])
   }
 
-  @Test("N1: a program that has run for longer, or was started by navd, opens its window for the item")
+  @Test("N1: a program that its user has started in a terminal of navd's is their own, too")
+  func window_ofTwinInTerminal_isGuest() {
+    var inTerminal = twin
+    inTerminal.ancestor = two
+    var tracker = besideTwin {
+      $0.follow(two, WindowFollowing(WindowPattern(appID: "terminal")), grace: 2000, of: "terminal")
+      $0.opened(window("w1", pid: 7), by: inTerminal)
+    }
+    #expect(tracker.windows(of: one).isEmpty)
+    tracker.timeIsOver(for: one)
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"] && tracker.isGuest(one))
+  }
+
+  @Test(
+    "N1: a program that has run for longer, or that an earlier item of the destination has left, opens its window for the item"
+  )
   func window_ofNoTwin_isItems() {
     var (old, left) = (twin, twin)
     old.started = BootTime(milliseconds: early.milliseconds - WindowTracker.timeOfTwins)
     left.ancestor = two
     for process in [old, left] {
-      let tracker = besideTwin { $0.opened(window("w1", pid: 7), by: process) }
+      let tracker = besideTwin {
+        $0.follow(two, byApp, grace: 2000)
+        $0.programStarted(two)
+        $0.opened(window("w0", pid: 8), by: WindowProcess(program: two, ancestor: two, started: early))
+        $0.closed("w0")
+        $0.timeIsOver(for: two)
+        $0.opened(window("w1", pid: 7), by: process)
+      }
       #expect(tracker.windows(of: one).map(\.id) == ["w1"] && !tracker.isGuest(one))
     }
   }
@@ -81,7 +105,7 @@ import Testing
     tracker.timeIsOver(for: one)
     #expect(
       tracker.next() == [
-        .presented(one), .wait(one, milliseconds: WindowTracker.timeBetweenWindows), .summon(window: "w1"),
+        .presented(one), .wait(one, milliseconds: 10_000), .summon(window: "w1"),
       ])
     #expect(tracker.isGuest(one))
   }
@@ -117,6 +141,28 @@ import Testing
     #expect(tracker.windows(of: one) == [])
   }
 
+  @Test("N12: if several fit, a window that opens later is a guest: its user may have opened it")
+  func window_openedAfterTwoThatFit_isGuest() {
+    for isLate in [false, true] {
+      var tracker = handedOver(byApp, [window("w1", pid: 7), window("w2", pid: 7)])
+      if isLate { tracker.timeIsOver(for: one) }
+      tracker.opened(window("w3", pid: 7), by: server)
+      #expect(tracker.windows(of: one).map(\.id) == ["w3"] && tracker.isGuest(one) == isLate)
+    }
+  }
+
+  @Test("N1: a window that opens after a second press is its user's if another one fits, and otherwise the command's")
+  func window_openedAfterWithdrawal_isUsers() {
+    for windows in [[window("w1", pid: 7)], []] {
+      var tracker = handedOver(byApp, windows)
+      tracker.dismiss(one, isForced: false)
+      _ = tracker.takeEffects()
+      tracker.opened(window("w2", pid: 7), by: server)
+      #expect(tracker.takeEffects().contains(.close(window: "w2")) == windows.isEmpty)
+      #expect((tracker.owner(of: "w2") == nil) == !windows.isEmpty)
+    }
+  }
+
   @Test("N12: a dialog beside the window does not count")
   func dialog_besideWindow_doesNotCount() {
     var tracker = handedOver(byApp, [window("w1", pid: 7), window("d", pid: 7, parent: "w1")])
@@ -136,10 +182,21 @@ import Testing
     #expect(tracker.windows(of: one) == [])
   }
 
-  @Test("N12: a window that the command opens soon is the item's, and takes the place of the guest")
+  @Test("N12: a window that opens soon takes the place of the guest, and is one, too: its user may have opened it")
   func window_opened_replacesGuest() {
     var tracker = shown()
     tracker.opened(window("w2", pid: 7), by: server)
+    #expect(tracker.windows(of: one).map(\.id) == ["w2"])
+    #expect(tracker.owner(of: "w1") == nil)
+    #expect(tracker.isGuest(one))
+    tracker.opened(window("w3", pid: 7), by: server)
+    #expect(tracker.owner(of: "w3") == nil)
+  }
+
+  @Test("N12: a window of the command's own process that opens soon is the item's")
+  func window_ofOwnProcess_replacesGuestForGood() {
+    var tracker = shown()
+    tracker.opened(window("w2", pid: 8), by: WindowProcess(program: nil, ancestor: one, started: later))
     #expect(tracker.windows(of: one).map(\.id) == ["w2"])
     #expect(tracker.owner(of: "w1") == nil)
     #expect(!tracker.isGuest(one))

@@ -28,7 +28,7 @@ import Testing
 
   private static let processes: [String: Facts.Process] = [
     "not told yet": .untold, "none": .none, "own": .own, "descendant": .descendant, "handed over": .handedOver,
-    "twin": .twin, "foreign": .foreign,
+    "twin": .twin, "twin's next": .twinsNext, "foreign": .foreign,
   ]
   private static let origins: [String: Facts.Origin] = [
     "none": .none, "navd's": .made, "the request's": .given, "another": .another,
@@ -38,7 +38,8 @@ import Testing
   ]
   private static let opened = ["before": false, "after": true]
   private static let takes: [String: Facts.Takes] = [
-    "its first": .first, "further ones": .further, "a guest": .guest, "nothing": .nothing,
+    "its first": .first, "further ones": .further, "a guest": .guest, "a replacement": .replacement,
+    "nothing": .nothing,
   ]
   private static let owners: [String: Owner] = [
     "the item's": .item, "its user's, a guest": .guest, "not decided": .undecided, "its user's": .user,
@@ -116,6 +117,19 @@ import Testing
     var properties = WindowProperties()
     (properties.pid, properties.title) = (pid, title)
     return properties
+  }
+
+  @Test("N1: a further window of an item's process that only the pattern of another item fits is that one's")
+  func window_ofProcessWithTwoItems_goesByPattern() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(WindowPattern(appID: "app", title: "Inbox")), grace: 2000)
+    tracker.opened(window("w1", title: "Inbox", pid: 7), by: own)
+    tracker.follow(two, WindowFollowing(WindowPattern(appID: "app", title: "Draft")), grace: 2000)
+    let older = WindowProcess(program: one, ancestor: one, started: BootTime(milliseconds: 1))
+    tracker.opened(window("w2", title: "Draft", pid: 7), by: older)
+    #expect(tracker.owner(of: "w2") == two)
+    tracker.opened(window("w3", title: "Settings", pid: 7), by: older)
+    #expect(tracker.owner(of: "w3") == one)
   }
 
   @Test("N1: a window whose process is told after it belongs to its item from then on")
@@ -355,6 +369,31 @@ import Testing
     #expect(tracker.windows(of: one).map(\.id) == ["own"])
     tracker.dismiss(one, isForced: false)
     #expect(tracker.next() == [.close(window: "own")])
+  }
+
+  @Test("N1, R2: it is so after a restart of navd, too")
+  func window_beforeThatOfTheCommandAndARestart_isUsers() {
+    var former = starting()
+    let users = window("users", pid: 7)
+    former.opened(users, by: server)
+    #expect(former.isGuessed(one))
+    var tracker = tracker([users])
+    tracker.recover(
+      one, byApp, FollowingSettings(destination: "app", grace: 2000, startTimeout: 10_000), for: one)
+    _ = tracker.restore(
+      one, windows: [users], before: [], beganAt: early, end: nil, isPresented: true, isGuessed: former.isGuessed(one))
+    let soon = BootTime(milliseconds: early.milliseconds + 100)
+    tracker.opened(window("own", pid: 8), by: WindowProcess(program: one, ancestor: one, started: soon))
+    #expect(tracker.windows(of: one).map(\.id) == ["own"])
+  }
+
+  @Test("N3: a program that goes on after its last window takes none of another program, which is its user's")
+  func window_ofServerAfterTheLast_isUsers() {
+    var tracker = starting()
+    tracker.opened(window("own", pid: 8), by: own)
+    tracker.closed("own")
+    tracker.opened(window("users", pid: 7), by: server)
+    #expect(tracker.owner(of: "users") == nil)
   }
 
   @Test("N1: a command that has handed over may open other windows later")

@@ -57,6 +57,20 @@ import Testing
       ])
   }
 
+  @Test("N1: a window of an older process that opens between the start timeout and the handing over is its user's")
+  func window_ofServerAfterStartTimeout_isGuestAtMost() {
+    for opensAnother in [false, true] {
+      var tracker = begun(byApp)
+      tracker.timeIsOver(for: one)
+      tracker.opened(window("w1", pid: 7), by: server)
+      #expect(tracker.owner(of: "w1") == nil)
+      tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+      if opensAnother { tracker.opened(window("w2", pid: 7), by: server) } else { tracker.timeIsOver(for: one) }
+      #expect(tracker.windows(of: one).map(\.id) == [opensAnother ? "w2" : "w1"])
+      #expect(tracker.isGuest(one) != opensAnother)
+    }
+  }
+
   @Test("N2: a command that has handed over, and whose window does not come, has failed")
   func program_handedOverWithoutWindow_fails() {
     var tracker = begun(byApp)

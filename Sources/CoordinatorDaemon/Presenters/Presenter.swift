@@ -68,7 +68,7 @@ protocol ProcessPresenter: ProgramPresenter {
   func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool
   /// Whether a process descends from the program that was started for the presentation, whatever the command's scope (N1).
   func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool
-  /// Whether a process has the command line of the program (N1).
+  /// Whether the command of the presentation is also that of a process (N1).
   func repeats(_ handle: Handle, _ process: ProcessOrigin) -> Bool
   /// Whether the manager of the program's unit has a job with it: the unit is restarted, or about
   /// to end (N3).

@@ -281,7 +281,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     }
     track {
       $0.dismiss(
-        handle, isForced: isForced, isFinal: reason == .shutdown, isNew: isNew ?? false, isLate: reason == .failed)
+        handle, isForced: isForced, isByRule: reason.isOfRule, isFinal: reason == .shutdown, isNew: isNew ?? false,
+        isLate: reason == .failed)
     }
   }
 
@@ -560,5 +561,15 @@ extension BootTime {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
     return BootTime(milliseconds: UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000)
+  }
+}
+
+extension Reason {
+  /// Whether a rule ends the presentation, and no request.
+  fileprivate var isOfRule: Bool {
+    switch self {
+    case .dismissed, .replaced, .deselected, .popped, .shutdown: false
+    case .closed, .failed, .lost, .owner, .declined, .parent, .expired, .unfocused, .outputGone, .held: true
+    }
   }
 }

@@ -7,6 +7,7 @@ struct WindowMemory {
   private static let windowsKey = DictionaryKey<[String: Properties]>("windows", doc: "")
   private static let beforeKey = DictionaryKey<[String]>("before", doc: "")
   private static let guestKey = DictionaryKey<Bool>("guest", doc: "")
+  private static let guessedKey = DictionaryKey<Bool>("guessed", doc: "")
   private static let hiddenKey = DictionaryKey<[String]>("hidden", doc: "")
   private static let hadKey = DictionaryKey<Bool>("had-window", doc: "")
   private static let lostKey = DictionaryKey<Bool>("lost", doc: "")
@@ -21,6 +22,8 @@ struct WindowMemory {
   let began: BootTime?
   /// Whether the windows were there before the item, and stay after it (N12).
   let isGuest: Bool
+  /// Whether the windows are their user's again if the command opens one (N1).
+  let isGuessed: Bool
   /// The ids of windows that may be hidden, although the item is not.
   let hidden: Set<String>
   let hasHadWindow: Bool
@@ -35,6 +38,7 @@ struct WindowMemory {
     before = memory[Self.beforeKey].map { Set($0) }
     began = memory[Self.beganKey].map { BootTime(milliseconds: $0) }
     isGuest = memory[Self.guestKey] == true
+    isGuessed = memory[Self.guessedKey] == true
     hidden = Set(memory[Self.hiddenKey] ?? [])
     hasHadWindow = memory[Self.hadKey] == true
     hasLost = memory[Self.lostKey] == true
@@ -48,6 +52,7 @@ struct WindowMemory {
     before = tracker.windowsBefore(program)
     began = tracker.beginning(of: program)
     isGuest = tracker.isGuest(program)
+    isGuessed = tracker.isGuessed(program)
     hasHadWindow = tracker.hasHadWindow(program)
     hasLost = tracker.hasLost(program)
   }
@@ -62,6 +67,7 @@ struct WindowMemory {
     }
     memory[Self.beganKey] = began?.milliseconds
     memory[Self.guestKey] = isGuest ? true : nil
+    memory[Self.guessedKey] = isGuessed ? true : nil
     if !hidden.isEmpty { memory[Self.hiddenKey] = hidden.sorted() }
     if hasHadWindow { memory[Self.hadKey] = true }
     if hasLost { memory[Self.lostKey] = true }

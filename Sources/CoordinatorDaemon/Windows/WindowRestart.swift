@@ -39,7 +39,7 @@ struct WindowRestart {
     let hasWindows = tracker.restore(
       handle, on: presentation.item.output, windows: memory.windows, before: before, beganAt: memory.began,
       hidden: memory.hidden, hasHadWindow: memory.hasHadWindow, hasLost: memory.hasLost, end: endOfProgram,
-      isPresented: presentation.presentedAt != nil, isGuest: memory.isGuest)
+      isPresented: presentation.presentedAt != nil, isGuest: memory.isGuest, isGuessed: memory.isGuessed)
     let end = tracker.end(of: handle)
     if isParked {
       guard hasWindows || end == nil else {

@@ -36,23 +36,36 @@ private typealias Rows = CoordinatorInterface
     #expect(!files.adapter.requests.contains("close music"))
   }
 
-  @Test("N12: a program that its user has just started by the same command line is never closed")
-  func window_ofProgramStartedInTheSameWay_isGuest() throws {
-    // The program runs once; a second start ends at once.
+  /// The program runs once; a second start ends at once.
+  @Test(
+    "N12: a program that its user has just started by the same command is never closed",
+    arguments: [
+      ("the program itself", "shows"), ("a wrapper that adds arguments", "exec ~/lib/music --added \"$@\" --last"),
+      ("a program that joins its arguments", #"exec bash -c 'exec -a "$0" sh ~/lib/music' "music --added $* --last""#),
+      ("a wrapper that stays", "~/lib/player &\nwait"),
+    ])
+  func window_ofProgramStartedInTheSameWay_isGuest(_ kind: String, _ script: String) throws {
+    let program = "#!/bin/sh\necho $$ >~/pid.new\nmv ~/pid.new ~/pid\nsleep 1000\n"
     let session = try Session(
       destinations: ["music": "command = ['~/music', '--quiet']\nwindow = { app-id = 'music' }"],
-      files: ["music": "#!/bin/sh\nmkdir $HOME/lock || exit 0\nsleep 1000\n"])
-    #expect(chmod(session.path("music"), 0o755) == 0)
+      files: [
+        "music": "#!/bin/sh\nmkdir ~/lock || exit 0\nshows() { . ~/lib/music; }\n\(script)\n",
+        "lib/music": program, "lib/player": program,
+      ])
+    for file in ["music", "lib/music", "lib/player"] { #expect(chmod(session.path(file), 0o755) == 0) }
     let adapter = try ScriptedWindowSystem(session)
     let users = try session.start(program: session.path("music"), ["--quiet"], mayFail: true)
-    try session.poll("it runs") { access(session.path("lock"), F_OK) == 0 }
+    try session.poll("it runs") { access(session.path("pid"), F_OK) == 0 }
+    let pid = try #require(
+      UInt64(String(decoding: Files.contents(of: session.path("pid")).dropLast(), as: UTF8.self)))
     let path = try session.present("music")
     try session.poll("the command has ended") { session.processes().isEmpty }
-    adapter.open(Window("music", appID: "music", pid: UInt64(users.processID)))
+    adapter.open(Window("music", appID: "music", pid: pid))
     #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
     try session.dismiss("music")
     #expect(try session.ending(of: path).reason == "dismissed")
     #expect(adapter.requests == ["summon music", "hide music"])
+    kill(pid_t(pid), SIGKILL)
     users.send(SIGKILL)
   }
 

@@ -188,7 +188,7 @@ private let splash = """
       let all = try screen.wait(for: program.strangers + [program.window])
       let shown = try #require(all.first { window in !strangers.contains { $0.id == window.id } })
       let sight = try sight(of: shown, session)
-      #expect(StateEntry(try session.call(Rows.get, "notes").1).windows?.count == 1)
+      try waitForItsOwn(session)
       try screen.close(shown)
       #expect(try screen.wait(for: program.strangers).map(\.id) == strangers.map(\.id))
       #expect(try session.ending(of: first).reason == "closed")
@@ -196,11 +196,21 @@ private let splash = """
       // navd closes the window.
       let second = try session.open("notes")
       try screen.wait(for: program.strangers + [program.window])
+      try waitForItsOwn(session)
       try session.dismiss("notes")
       #expect(try session.ending(of: second).reason == "dismissed")
       #expect(try screen.wait(for: program.strangers).map(\.id) == strangers.map(\.id))
       #expect(before?.status == nil || before?.status == .exited(code: 0))
       return sight
+    }
+  }
+
+  /// Waits until the item has the window that its command has opened. If a program that runs before takes its time, the item has a guest
+  /// until that window is told (N12).
+  private func waitForItsOwn(_ session: Session) throws {
+    try session.poll("the item has its own window") {
+      let windows = StateEntry(try session.call(Rows.get, "notes").1).windows ?? []
+      return windows.count == 1 && windows[0]["guest"] == nil
     }
   }
 
