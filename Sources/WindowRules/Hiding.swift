@@ -77,6 +77,14 @@ extension WindowTracker {
     effects.append(.windowsChanged(handle))
   }
 
+  /// Notes that a window is hidden no longer. If nobody has asked for that, it was the user of a parked program, by the compositor's own
+  /// key or a taskbar.
+  mutating func noteShown(_ id: String) {
+    guard let program = owner(of: id), isResting(program), case .parked(claimant: nil)? = followed[program]?.role
+    else { return }
+    report(.parkedShown(program))
+  }
+
   /// The windows of an item that may be hidden, although it is not parked, for the record.
   public func hiddenWindows(of program: Handle) -> Set<String> {
     guard let following = followed[program], !following.isParked else { return [] }

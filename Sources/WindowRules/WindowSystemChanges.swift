@@ -185,6 +185,7 @@ extension WindowTracker {
     case .former: break
     }
     if wasUntold, let window = windows[id], !isUntold(window) { processWasTold(of: window) }
+    if changes.hidden == false { noteShown(id) }
     noteArrival(of: id, changes)
     if let handle = owner(of: id), let output = changes.output, output != "" { placeAgain(id, of: handle, on: output) }
     if let handle = owner(of: id) { raiseIfUnseen(handle) }

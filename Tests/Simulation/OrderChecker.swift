@@ -246,7 +246,8 @@ struct OrderChecker {
     case .asking, .focused, .focusLost, .noFocus: return nil
 
     // The model says whether these are possible.
-    case .hidden, .guestHidden, .parkedEnded, .parkedStays, .outputGone, .windowsBack, .startsSlowly: return nil
+    case .hidden, .guestHidden, .parkedShown, .parkedEnded, .parkedStays, .outputGone, .windowsBack, .startsSlowly:
+      return nil
 
     // The model says whether the item stays until the result (K3).
     case .windowsGone(let handle, let isFinal):

@@ -202,8 +202,7 @@ extension Report {
     case .presentAnswered(let handle, _), .ready(let handle), .updateAnswered(let handle),
       .dismissAnswered(let handle, _),
       .declined(let handle, _), .hidden(let handle), .guestHidden(let handle), .outputGone(let handle),
-      .parkedEnded(let handle),
-      .parkedStays(let handle),
+      .parkedShown(let handle), .parkedEnded(let handle), .parkedStays(let handle),
       .asking(let handle, _), .presenterLeft(let handle), .presenterReturned(let handle), .windowsGone(let handle, _),
       .windowsBack(let handle), .startsSlowly(let handle), .hung(let handle, _), .ended(let handle, _, _):
       handle

@@ -30,6 +30,8 @@ public enum Report: Hashable, Sendable {
   case windowsGone(Handle, isFinal: Bool)
   /// The presentation has a window again, after `windowsGone`.
   case windowsBack(Handle)
+  /// The user of a parked program has shown its windows (N8).
+  case parkedShown(Handle)
   /// A parked program has ended (N8).
   case parkedEnded(Handle)
   /// A parked program that was to end goes on: its user has cancelled that, or it does not end (N8).

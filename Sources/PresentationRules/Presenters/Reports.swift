@@ -5,7 +5,8 @@ extension StateMachine {
   /// Handles a presenter's report. A report counts only for the current presentation of a slot, or for one that is being dismissed
   /// (P5). A report about a presentation that has ended, or that the presenter was not asked about, changes nothing.
   public mutating func report(_ report: Report, at now: Instant) -> Outcome {
-    process(at: now) { $0.take(report) }
+    if case .parkedShown(let program) = report { return presentShown(program, at: now) }
+    return process(at: now) { $0.take(report) }
   }
 
   /// Whether `closed` would end the presentation, or begin to.
@@ -161,6 +162,9 @@ extension Transition {
       if state.presentations[handle]?.item.destination?.window?.hides == true { park(handle) }
 
     case .guestHidden(let handle): park(handle)
+
+    // It is carried out as a request.
+    case .parkedShown: break
 
     case .parkedStays(let program): stayParked(program)
 

@@ -92,6 +92,18 @@ extension StateMachine {
 
   var countOfParked: Int { state.listedParked.count }
 
+  /// Presents what a parked program shows again, since its user has shown the windows, as a request for it would. What cannot be
+  /// presented stays parked, and so does what would replace another item.
+  mutating func presentShown(_ program: Handle, at now: Instant) -> Outcome {
+    guard let parked = state.parked[program], parked.claimant == nil, !parked.isEnding, !isOutdated(program),
+      case let presentation = parked.presentation, state.slots[presentation.binding]?.current == nil
+    else { return Outcome() }
+    var options = ItemOptions()
+    options.destination = presentation.item.destination?.name
+    let request = Request(.present(presentation.binding, id: presentation.item.id, options))
+    return (try? perform(request, by: nil, at: now).outcome) ?? Outcome()
+  }
+
   /// Ends every parked program.
   /// - Parameter isForced: whether programs must not ask their users.
   public mutating func endParked(isForced: Bool) -> Outcome { process { $0.endParked(isForced: isForced) } }

@@ -47,6 +47,39 @@ private typealias Rows = CoordinatorInterface
     #expect(try session.ending(of: second).reason == "closed")
   }
 
+  @Test(
+    "N8: a hidden window that its user shows by the desktop's own means is open, and the next press hides it",
+    arguments: [Desktop.Manager.sway, .i3, .openbox])
+  func hidden_shownByItsUser_isPresented(_ manager: Desktop.Manager) throws {
+    let words = manager == .sway ? "'foot', '--app-id=plain'" : "'xterm', '-class', 'plain'"
+    let desktop = try WindowedDesktop(
+      manager,
+      destinations: [
+        "plain": "command = [\(words), '-e', 'sleep', '1000']\nwindow = { app-id = 'plain' }\n\(Self.hide)\n"
+      ])
+    let (session, screen) = (desktop.session, desktop.screen)
+    let first = try session.open("plain")
+    let window = try #require(try screen.window("plain"))
+    try session.runNavctl("toggle", "plain")
+    #expect(try session.ending(of: first).reason == "dismissed")
+    try session.poll("the adapter tells that it is hidden") {
+      try session.state()["parked"]?.array?.count == 1
+        && session.navctl("windows").outputText.contains("plain")
+    }
+    if manager == .openbox {
+      try session.runTool("/usr/bin/wmctrl", ["-i", "-a", window.id])
+    } else {
+      try session.runTool(manager.messenger, ["scratchpad show"])
+    }
+    try session.poll("it is presented") {
+      try session.state()["presentations"]?.array?.contains { $0["binding"] == "plain" && $0["phase"] == "presented" }
+        == true
+    }
+    #expect(try session.state()["parked"] == nil)
+    try session.runNavctl("toggle", "plain")
+    try session.poll("it is hidden again") { try session.state()["parked"]?.array?.count == 1 }
+  }
+
   @Test("N8: a parked program whose file has another command now is outdated, and gives way to the new one")
   func parked_afterEdit_givesWay() throws {
     let files = try FollowedCommand(more: Self.hide)

@@ -51,6 +51,21 @@ struct ParkingTests {
     #expect(parked == [files])
   }
 
+  @Test("N8: a parked program whose windows its user has shown is presented again, unless its slot holds another item")
+  func parked_shownByItsUser_isPresented() throws {
+    let files = try park("a", "1")
+    fixture.report(.parkedShown(files))
+    #expect(fixture.taken() == ["parked", "presenting a 1", "present 2 a"])
+    fixture.shows(2)
+    #expect(fixture.machine.current(at: "a")?.program == files)
+    try fixture.dismiss("a")
+    fixture.report(.hidden(2))
+    try fixture.present("a", "2", .with(to: "plain"))
+    _ = fixture.taken()
+    fixture.report(.parkedShown(files))
+    #expect(fixture.taken() == [] && parked == [files])
+  }
+
   @Test("N8: a presentation is that of its program, with the time at which it was presented")
   func presentation_ofProgram_hasItsHandle() throws {
     let files = try park("a")
