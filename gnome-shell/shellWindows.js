@@ -556,10 +556,16 @@ class ShellWindows {
         const entry = this._entries.get(window);
         if (options['fullscreen'])
             window.make_fullscreen();
+        else if (options['fullscreen'] === false)
+            window.unmake_fullscreen();
         if (options['sticky'])
             window.stick();
+        else if (options['sticky'] === false)
+            window.unstick();
         if (options['above'])
             window.make_above();
+        else if (options['above'] === false)
+            window.unmake_above();
         if (placement.isAnywhere) {
             window.unmaximize(Meta.MaximizeFlags?.BOTH);
             entry.asked = placement.frame(window.get_frame_rect(), this._usableArea(window), this._pointer);

@@ -40,7 +40,8 @@ enum {
   WLR_TOPLEVEL_ACTIVATE = 4,
   WLR_TOPLEVEL_CLOSE = 5,
   WLR_TOPLEVEL_DESTROY = 7,
-  WLR_TOPLEVEL_SET_FULLSCREEN = 8
+  WLR_TOPLEVEL_SET_FULLSCREEN = 8,
+  WLR_TOPLEVEL_UNSET_FULLSCREEN = 9
 };
 
 static const struct wl_message wlr_toplevel_events[] = {
@@ -124,6 +125,10 @@ static inline void wlr_toplevel_close(struct wl_proxy *toplevel) {
 // Fills the output that the compositor chooses; since WLR_TOPLEVEL_FULLSCREEN_VERSION.
 static inline void wlr_toplevel_fullscreen(struct wl_proxy *toplevel) {
   wl_proxy_marshal_flags(toplevel, WLR_TOPLEVEL_SET_FULLSCREEN, NULL, wl_proxy_get_version(toplevel), 0, NULL);
+}
+
+static inline void wlr_toplevel_unset_fullscreen(struct wl_proxy *toplevel) {
+  wl_proxy_marshal_flags(toplevel, WLR_TOPLEVEL_UNSET_FULLSCREEN, NULL, wl_proxy_get_version(toplevel), 0);
 }
 
 static inline void wlr_toplevel_destroy(struct wl_proxy *toplevel) {

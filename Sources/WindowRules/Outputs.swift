@@ -20,6 +20,7 @@ extension WindowTracker {
       if capabilities?.contains(.activate) == true { raise(handle) }
     } else {
       activated = last
+      for id in following.windows { noteBrought(id, of: program(of: handle)) }
       expect(following.windows)
       effects += following.windows.map { .summon(window: $0) }
     }
@@ -56,7 +57,10 @@ extension WindowTracker {
   }
 
   /// Notes that the time of ``Effect/waitForArrival(milliseconds:)`` is over: windows are where the window system says.
-  public mutating func arrivalTimeIsOver() { arriving = [] }
+  public mutating func arrivalTimeIsOver() {
+    noteArrived(arriving)
+    arriving = []
+  }
 
   /// Notes that outputs are gone, before their windows move to others (U3).
   public mutating func outputsGone(_ gone: Set<String>) {
@@ -74,6 +78,7 @@ extension WindowTracker {
       let window = windows[id]?.properties, window.output != output, window.parent ?? "" == ""
     else { return }
     moved = id
+    noteBrought(id, of: handle)
     effects.append(.move(window: id, output: output))
   }
 }

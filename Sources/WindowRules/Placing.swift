@@ -15,8 +15,10 @@ extension WindowTracker {
     effects.append(.expect(handle, ExpectedWindow(placement, following.rule.pattern)))
   }
 
-  private func possiblePlacement(of following: WindowFollower) -> WindowPlacement {
-    var placement = following.rule.placement.possible(with: capabilities ?? [])
+  private func possiblePlacement(
+    of following: WindowFollower, replacing former: WindowPlacement = .init()
+  ) -> WindowPlacement {
+    var placement = following.rule.placement.replacing(former).possible(with: capabilities ?? [])
     if following.staysBehind { placement.isFullscreen = nil }
     return placement
   }
@@ -45,14 +47,18 @@ extension WindowTracker {
   }
 
   /// Shows a window that has become a presentation's where and as the file says. Dialogs are left to the compositor.
-  mutating func placeAsWritten(_ id: String, of handle: Handle) {
+  /// - Parameter former: the placement by which it was shown until now.
+  mutating func placeAsWritten(_ id: String, of handle: Handle, replacing former: WindowPlacement = .init()) {
     guard let following = followed[handle], following.guest == nil, let window = windows[id]?.properties,
       window.parent ?? "" == "",
-      case let placement = possiblePlacement(of: following),
+      case let placement = possiblePlacement(of: following, replacing: former),
       placement != WindowPlacement()
     else { return }
+    // A further window that floats as it opens may be a dialog, if the adapter does not tell the parents of windows.
+    let mayBeDialog =
+      following.placedOn[id] == nil && window.floating == true && capabilities?.contains(.parent) != true
     let isFirst = following.windows.first == id
-    guard isFirst || following.rule.takesAll else { return }
+    guard isFirst || following.rule.takesAll && !mayBeDialog else { return }
     followed[handle]!.placedOn[id] = window.output ?? ""
     effects.append(.place(window: id, placement))
   }
@@ -63,12 +69,26 @@ extension WindowTracker {
     let program = program(of: handle)
     guard let placement, let following = followed[program], following.rule.placement != placement else { return }
     followed[program]!.rule.placement = placement
-    for id in following.windows { placeAsWritten(id, of: program) }
+    for id in following.windows { placeAsWritten(id, of: program, replacing: following.rule.placement) }
   }
 
-  /// Places a window again if it has come to another output while it was hidden. Elsewhere its user's choice stays.
+  /// Places a window again if it has come to another output while it was hidden, or since navd has brought it there. Elsewhere its user's
+  /// choice stays.
   mutating func placeAgain(_ id: String, of handle: Handle, on output: String) {
     guard let former = followed[handle]?.placedOn[id], followed[handle]!.isReplacing.remove(id) != nil else { return }
     if former != output { placeAsWritten(id, of: handle) }
+  }
+
+  /// Notes that a window that was placed is being brought to its user or to an output.
+  mutating func noteBrought(_ id: String, of handle: Handle) {
+    if followed[handle]!.placedOn[id] != nil { followed[handle]!.isReplacing.insert(id) }
+  }
+
+  /// Notes that windows that were brought are where they are.
+  mutating func noteArrived(_ ids: Set<String>) {
+    for id in ids {
+      guard let handle = owner(of: id), followed[handle]?.showing.contains(id) == false else { continue }
+      followed[handle]!.isReplacing.remove(id)
+    }
   }
 }

@@ -33,7 +33,9 @@ private func tree(_ windows: [JSON], floating: [JSON] = [], hidden: [JSON] = [])
 }
 
 private func model(_ tree: JSON) -> I3Model {
-  var model = I3Model(capabilities: [.close, .hide, .move]) { node, _ in I3Model.Identity(id: "c\(node.container)") }
+  var model = I3Model(capabilities: [.close, .hide, .move], programsResize: true) { node, _ in
+    I3Model.Identity(id: "c\(node.container)")
+  }
   _ = model.takeWants()
   model.take(tree: tree, now: now)
   model.take(outputs: [["name": "HEADLESS-1", "active": true], ["name": "off", "active": false]])
@@ -109,7 +111,7 @@ private func event(_ change: String, _ container: JSON) -> JSON { ["change": .st
 
 @Test func i3_reusedContainer_isAnotherWindow() {
   var number = 0
-  var model = I3Model(capabilities: [.parent]) { _, _ in
+  var model = I3Model(capabilities: [.parent], programsResize: false) { _, _ in
     number += 1
     return I3Model.Identity(id: "n\(number)", pid: 5)
   }

@@ -52,6 +52,54 @@ struct PlacingTests {
     #expect(places(&tracker) == ["w2"])
   }
 
+  @Test("N15: what a placement has switched on is switched off by one that does not say it")
+  func place_otherPlacement_undoesTheFormer() {
+    var tracker = tracker()
+    let former = WindowPlacement(isSticky: true, isAbove: true, isFullscreen: true)
+    tracker.follow(one, WindowFollowing(WindowPattern(appID: "app"), placement: former), grace: 2000)
+    tracker.opened(window("w1"), program: one)
+    _ = tracker.takeEffects()
+    tracker.place(one, WindowPlacement(isAbove: true))
+    #expect(
+      tracker.takeEffects()
+        == [.place(window: "w1", WindowPlacement(isSticky: false, isAbove: true, isFullscreen: false))])
+    tracker.place(one, WindowPlacement(isSticky: true, isAbove: true))
+    #expect(tracker.takeEffects() == [.place(window: "w1", WindowPlacement(isSticky: true, isAbove: true))])
+  }
+
+  @Test("N15: a further window that floats as it opens is left to the compositor if the adapter tells no parents")
+  func place_furtherWindowThatFloats_isLeft() {
+    for tellsParents in [false, true] {
+      var tracker = tracker()
+      if !tellsParents { tracker.arrived(all.subtracting([.parent]), [], at: later) { _ in nil } }
+      tracker.follow(one, Self.rule, grace: 2000)
+      for id in ["w1", "w2"] {
+        var floating = window(id)
+        floating.properties.floating = true
+        tracker.opened(floating, program: one)
+      }
+      tracker.opened(window("w3"), program: one)
+      #expect(places(&tracker) == (tellsParents ? ["w1", "w2", "w3"] : ["w1", "w3"]))
+    }
+  }
+
+  @Test("N15: a window that is brought to another output is placed again there; one that its user moves is not")
+  func place_broughtToOtherOutput_isPlacedAgain() {
+    var tracker = tracker()
+    tracker.follow(one, Self.rule, grace: 2000)
+    tracker.opened(window("w1", output: "A"), program: one)
+    _ = tracker.takeEffects()
+    tracker.changed("w1", window("w1", output: "B").properties)
+    #expect(places(&tracker).isEmpty)
+    tracker.bring(one, to: nil)
+    tracker.changed("w1", window("w1", output: "C").properties)
+    #expect(places(&tracker) == ["w1"])
+    tracker.bring(one, to: nil)
+    tracker.arrivalTimeIsOver()
+    tracker.changed("w1", window("w1", output: "D").properties)
+    #expect(places(&tracker).isEmpty)
+  }
+
   @Test("N15: a hidden window that is to be elsewhere when it is shown again is placed there")
   func place_shownAgainElsewhere_isPlaced() {
     var tracker = tracker()

@@ -104,6 +104,16 @@ public struct WindowPlacement: Hashable, Sendable {
     return possible
   }
 
+  /// The same for a window that was shown by another placement: what that one has switched on is switched off.
+  package func replacing(_ former: WindowPlacement) -> WindowPlacement {
+    func off(_ isOn: Bool?, after wasOn: Bool?) -> Bool? { isOn ?? (wasOn == true ? false : nil) }
+    var placement = self
+    placement.isSticky = off(isSticky, after: former.isSticky)
+    placement.isAbove = off(isAbove, after: former.isAbove)
+    placement.isFullscreen = off(isFullscreen, after: former.isFullscreen)
+    return placement
+  }
+
   /// Merges two placements; `later` takes precedence.
   public func overridden(by later: WindowPlacement) -> WindowPlacement {
     WindowPlacement(

@@ -18,6 +18,8 @@ enum HyprlandCommand: Hashable {
   case raise(UInt64)
   /// Makes the window, which has the focus, fullscreen.
   case makeFullscreen(UInt64)
+  /// The opposite, of the window that has the focus.
+  case endFullscreen(UInt64)
   /// Tags the window. Tags outlive the adapter.
   case tag(UInt64, String)
   case untag(UInt64, String)
@@ -39,7 +41,7 @@ enum HyprlandCommand: Hashable {
   var isEssential: Bool {
     switch self {
     case .close, .focus, .move, .hide, .float, .resize, .moveTo: true
-    case .leaveGroup, .togglePin, .tag, .untag, .raise, .makeFullscreen: false
+    case .leaveGroup, .togglePin, .tag, .untag, .raise, .makeFullscreen, .endFullscreen: false
     }
   }
 
@@ -67,6 +69,7 @@ enum HyprlandCommand: Hashable {
     case .moveTo(let window, let point): "window.move({ \(Self.named(window)), x = \(point.x), y = \(point.y) })"
     case .raise(let window): "window.alter_zorder({ \(Self.named(window)), mode = \"top\" })"
     case .makeFullscreen(let window): "window.fullscreen({ \(Self.named(window)), action = \"set\" })"
+    case .endFullscreen(let window): "window.fullscreen({ \(Self.named(window)), action = \"unset\" })"
     case .tag(let window, let tag): "window.tag({ \(Self.named(window)), tag = \"+\(tag)\" })"
     case .untag(let window, let tag): "window.tag({ \(Self.named(window)), tag = \"-\(tag)\" })"
     }
@@ -88,6 +91,7 @@ enum HyprlandCommand: Hashable {
     case .moveTo(let window, let point): "movewindowpixel exact \(point.x) \(point.y),\(Self.selector(window))"
     case .raise(let window): "alterzorder top,\(Self.selector(window))"
     case .makeFullscreen: "fullscreenstate 2 -1"
+    case .endFullscreen: "fullscreenstate 0 -1"
     case .tag(let window, let tag): "tagwindow +\(tag) \(Self.selector(window))"
     case .untag(let window, let tag): "tagwindow -\(tag) \(Self.selector(window))"
     }

@@ -283,9 +283,11 @@ extension HyprlandModel {
 
   private mutating func place(_ key: Key, _ placement: WindowPlacement, now: Instant) -> [HyprlandCommand] {
     placements.beginLater(key, placement, now: now)
-    var commands: [HyprlandCommand] = placement.makesFloating ? [.float(key)] : []
-    if placement.isSticky == true, !(foreseen.pinned[key] ?? (clients[key]?.isPinned == true)) {
-      foreseen.pinned[key] = true
+    var commands: [HyprlandCommand] = placement.isFullscreen == false ? [.focus(key), .endFullscreen(key)] : []
+    if placement.makesFloating { commands.append(.float(key)) }
+    let isPinned = foreseen.pinned[key] ?? (clients[key]?.isPinned == true)
+    if let isSticky = placement.isSticky, isSticky != isPinned {
+      foreseen.pinned[key] = isSticky
       commands.append(.togglePin(key))
     }
     if placement.isAbove == true { commands.append(.raise(key)) }

@@ -80,10 +80,14 @@ extension WindowPlacement {
   /// - Returns: nil if there is nothing that a script has to do.
   fileprivate func kwinScript(for window: String) -> String? {
     var actions: [String] = []
-    if isSticky == true { actions.append("window.onAllDesktops = true;") }
+    if let isSticky { actions.append("window.onAllDesktops = \(isSticky);") }
     // KWin raises the window to which the focus returns. One without the focus would be below it.
-    if isAbove == true || takesFocus == false { actions.append("window.keepAbove = true;") }
-    if isFullscreen == true { actions.append("window.fullScreen = true;") }
+    if isAbove == true || takesFocus == false {
+      actions.append("window.keepAbove = true;")
+    } else if isAbove == false {
+      actions.append("window.keepAbove = false;")
+    }
+    if let isFullscreen { actions.append("window.fullScreen = \(isFullscreen);") }
     if place != nil || size != nil {
       actions.append("place(true);")
       if place != nil { actions.append("window.frameGeometryChanged.connect(follow);") }

@@ -24,7 +24,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
   /// The source of facts about windows that sway's socket does not report; nil for i3, or if sway has no such protocol.
   private var toplevels: WlrConnection?
   private var isSway = false
-  private var model = I3Model(capabilities: []) { _, _ in I3Model.Identity(id: "") }
+  private var model = I3Model(capabilities: [], programsResize: false) { _, _ in I3Model.Identity(id: "") }
   private var isReading: Set<I3Message.Kind> = []
   private var reading: Timer?
   private var placing: Timer?
@@ -65,7 +65,9 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
       followToplevels()
       // sway never uses a container id twice.
       let token = socket.peer.flatMap(ProcessIdentity.init(of:)).map { "\($0.pid)-\($0.startTime)" } ?? ids.token
-      model = I3Model(capabilities: capabilities) { node, _ in I3Model.Identity(id: "\(token)-\(node.container)") }
+      model = I3Model(capabilities: capabilities, programsResize: true) { node, _ in
+        I3Model.Identity(id: "\(token)-\(node.container)")
+      }
     } else {
       do throws(BackendFailure) {
         let facts = try XWindowFacts(ids)
@@ -79,7 +81,7 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
         capabilities.removeAll { [.expect, .pid, .startupID].contains($0) }
       }
       // i3's container ids are addresses, which later windows may get again.
-      model = I3Model(capabilities: capabilities) { [display, ids] node, isTaken in
+      model = I3Model(capabilities: capabilities, programsResize: false) { [display, ids] node, isTaken in
         guard let window = node.xWindow, let display else { return I3Model.Identity(id: ids.next()) }
         return display.reading(window) {
           let startupID = display.startupID(of: window)
@@ -143,8 +145,11 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
 
   /// Does nothing, since sway's socket reports it.
   func closed(_ toplevel: WlrToplevel) {}
-  /// Does nothing, since sway's socket reports it.
-  func placesChanged() {}
+
+  func placesChanged() {
+    model.takeOutputsChange()
+    readSoon()
+  }
 
   private static let unseen = "a launcher or a click on the desktop that takes the focus is not seen"
 
@@ -245,6 +250,10 @@ final class I3Backend: Backend, I3EventReader, XEventReader, ToplevelReader {
       guard facts?.canBeAsked(window) != false || display?.isGone(window) == true else {
         return completion(.failure(.cannotBeAsked))
       }
+    }
+    if request == .hide, model.node(key)?.floatsWithOthers == true {
+      let reason = "it is in a floating container with other windows, which would be hidden, too"
+      return completion(.failure(Refusal(.notSupported, reason)))
     }
     if case .place(let placement) = request {
       command(model.place(key, placement, now: loop.now))

@@ -22,13 +22,14 @@ struct I3Model {
   /// Names a new window; `isTaken` tells whether a window has an id already.
   typealias Identifying = (_ node: I3Tree.Node, _ isTaken: (String) -> Bool) -> Identity
   private let identify: Identifying
+  private let programsResize: Bool
   /// The containers of X windows, which may have dialogs.
   private var containers: [UInt32: Int64] = [:]
   private var nodes: [Int64: I3Tree.Node] = [:]
   private var hasTree = false
   private var focusedWorkspace = ""
   /// The windows that are being placed.
-  private var placements = Placements<Key>()
+  private var placements: Placements<Key>
   /// The container that had the focus when a window opened or was shown again; nil for an empty workspace.
   private var formerFocus: [Int64: Int64?] = [:]
   private var focusRules = SwayFocusRules()
@@ -38,9 +39,13 @@ struct I3Model {
   /// The effects of requests that the tree does not show yet: requests before the pending request for the tree, and later ones.
   private var (asked, unasked) = (Foresight(), Foresight())
 
-  /// - Parameter capabilities: the capabilities with this window manager.
-  init(capabilities: [WindowCapability], identify: @escaping Identifying) {
+  /// - Parameters:
+  ///   - capabilities: the capabilities with this window manager.
+  ///   - programsResize: whether a window that floats gets each size in which its program draws, as on sway.
+  init(capabilities: [WindowCapability], programsResize: Bool, identify: @escaping Identifying) {
     state.capabilities = capabilities
+    placements = programsResize ? Placements(patience: 3) : Placements(attempts: 0)
+    self.programsResize = programsResize
     self.identify = identify
   }
 
@@ -171,7 +176,8 @@ struct I3Model {
         if !focusRules.isEmpty { opened[node.container] = focusRules.expected }
       }
     }
-    nodes[node.container] = node
+    let former = nodes.updateValue(node, forKey: node.container)
+    if node.floatsWithOthers == nil { nodes[node.container]!.floatsWithOthers = former?.floatsWithOthers }
     if let window = node.xWindow {
       containers[window] = node.container
       // An unmanaged window of a client has no container, and is not a parent.
@@ -297,6 +303,9 @@ struct I3Model {
   /// Asks for the tree, since no event tells that a window has adopted its size.
   mutating func readTree() { wants.insert(.tree) }
 
+  /// Handles a change of outputs. sway tells nobody at its socket that one has another scale or resolution.
+  mutating func takeOutputsChange() { wants.formUnion([.tree, .outputs]) }
+
   /// The commands that place windows, as far as their areas are known.
   mutating func placing(now: Instant) -> [String] {
     placements.keepInView(among: state.outputs, now: now) { [nodes] key in
@@ -309,13 +318,30 @@ struct I3Model {
         placements.forgetIfOverdue(key, now: now)
         return []
       }
-      guard let placement = placements.placement(of: key),
-        let step = placements.next(key, frame, in: area, now: now)
-      else { return [] }
+      let window = "[con_id=\(node.container)]"
+      guard let placement = placements.placement(of: key) else { return [] }
+      if node.properties.fullscreen == true {
+        if placements.hasBegun(key) {
+          placements.forgetIfOverdue(key, now: now)
+          // sway gives it the size of a late frame.
+          let fills = node.outputArea.map { frame.contains($0) } ?? true
+          return fills ? [] : ["\(window) fullscreen disable, \(Memory.fullscreen.restoring)"]
+        }
+        if placement.isFullscreen == nil {
+          // Its user has made it fullscreen.
+          placements.forget(key)
+          return []
+        }
+      }
+      let natural =
+        programsResize && placement.makesFloating && node.properties.floating == false ? node.naturalSize : nil
+      guard let step = placements.next(key, frame, in: area, natural: natural, now: now) else { return [] }
       var words: [String] = []
       if step.isFirst {
+        if placement.isFullscreen == false { words.append("fullscreen disable") }
         if placement.makesFloating { words.append("floating enable") }
-        if placement.isSticky == true { words.append("sticky enable") }
+        if let isSticky = placement.isSticky { words.append("sticky \(isSticky ? "enable" : "disable")") }
+        if placement.floats == false, !placement.makesFloating { words.append("floating disable") }
       }
       if let size = step.size { words.append("resize set \(size.width) px \(size.height) px") }
       if placement.place == .pointer {
@@ -325,7 +351,6 @@ struct I3Model {
       }
       // One that does not float is fullscreen already.
       if step.isFirst, placement.isFullscreen == true, placement.makesFloating { words.append("fullscreen enable") }
-      let window = "[con_id=\(node.container)]"
       return words.isEmpty ? [] : ["\(window) \(words.joined(separator: ", "))"]
     }
   }

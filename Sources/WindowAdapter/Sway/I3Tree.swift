@@ -17,11 +17,16 @@ struct I3Tree {
     let marks: [String]
     /// The area with the frame; nil if it is not told.
     var frame: ScreenArea?
-    /// The area of the workspace, without bars; nil in an event.
+    /// The size of the window when it floats, with the frame, as its program would have it; nil if it is not told.
+    var naturalSize: ScreenSize?
+    /// The area of the workspace, without bars, and that of the output; nil in an event.
     var usableArea: ScreenArea?
+    var outputArea: ScreenArea?
     /// The workspace, and the fullscreen container that the window is or is in; nil if there is none.
     var workspace: Int64?
     var fullscreen: Int64?
+    /// Whether the window is in a floating container with others, which the scratchpad takes as a whole; nil in an event.
+    var floatsWithOthers: Bool?
   }
 
   /// The windows in the tree's order.
@@ -57,8 +62,10 @@ struct I3Tree {
     var isHidden = false
     var isInView = false
     var isFloating = false
+    var floatsWithOthers = false
     var workspace: Int64?
     var usableArea: ScreenArea?
+    var outputArea: ScreenArea?
     var fullscreen: Int64?
   }
 
@@ -68,7 +75,7 @@ struct I3Tree {
     switch json["type"]?.string {
     // The container of i3's bars.
     case "dockarea"?: return
-    case "output"?: place.output = Self.output(name ?? "")
+    case "output"?: (place.output, place.outputArea) = (Self.output(name ?? ""), Self.area(json["rect"]))
     case "workspace"?:
       place.isHidden = name == "__i3_scratch"
       // An output shows its most recently focused workspace.
@@ -76,7 +83,9 @@ struct I3Tree {
       if place.isInView { workspaces[place.output] = name }
       place.workspace = Self.id(json)
       place.usableArea = Self.area(json["rect"])
-    case "floating_con"?: place.isFloating = true
+    case "floating_con"?:
+      place.isFloating = true
+      place.floatsWithOthers = Self.countWindows(json) > 1
     default: break
     }
     noteFullscreen(json, &place)
@@ -86,7 +95,8 @@ struct I3Tree {
       // sway tells it. i3 does not.
       node.properties.inView = json["visible"].map { !place.isHidden && $0 == true } ?? place.isInView
       (node.workspace, node.fullscreen) = (place.workspace, place.fullscreen)
-      node.usableArea = place.usableArea
+      node.floatsWithOthers = place.floatsWithOthers
+      (node.usableArea, node.outputArea) = (place.usableArea, place.outputArea)
       if place.isFloating { node.properties.floating = true }
       node.properties.focused = json["focused"] == true
       if node.properties.focused == true { focused = node.container }
@@ -110,6 +120,10 @@ struct I3Tree {
     let ids = inner.compactMap { $0["id"] }
     // Floating windows of a workspace are in the same list.
     return json["focus"]?.array?.first { ids.contains($0) }
+  }
+
+  private static func countWindows(_ json: JSON) -> Int {
+    node(json) == nil ? (json["nodes"]?.array ?? []).reduce(0) { $0 + countWindows($1) } : 1
   }
 
   private static func id(_ json: JSON) -> Int64? { if case .integer(let id)? = json["id"] { id } else { nil } }
@@ -173,6 +187,15 @@ struct I3Tree {
     return area
   }
 
+  /// The natural size of the content, and the frame around it.
+  private static func naturalSize(_ json: JSON) -> ScreenSize? {
+    guard let content = Self.area(json["geometry"])?.size, let now = Self.area(json["window_rect"])?.size,
+      let frame = Self.frame(json)?.size
+    else { return nil }
+    return ScreenSize(
+      width: content.width + frame.width - now.width, height: content.height + frame.height - now.height)
+  }
+
   /// The name of an output; empty for the pseudo output of the scratchpad.
   private static func output(_ name: String) -> String { name == "__i3" ? "" : name }
 
@@ -196,6 +219,7 @@ struct I3Tree {
     return Node(
       container: id, xWindow: xWindow,
       transientFor: window?["transient_for"]?.unsigned.flatMap(UInt32.init(exactly:)), properties: properties,
-      isGloballyFullscreen: mode == 2, marks: json["marks"]?.array?.compactMap(\.string) ?? [], frame: frame(json))
+      isGloballyFullscreen: mode == 2, marks: json["marks"]?.array?.compactMap(\.string) ?? [], frame: frame(json),
+      naturalSize: naturalSize(json))
   }
 }

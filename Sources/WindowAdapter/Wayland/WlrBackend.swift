@@ -79,7 +79,9 @@ final class WlrBackend: ToplevelBackend<WlrToplevel, WlrConnection>, Backend {
       wlr_toplevel_activate(toplevel.proxy, connection.seat)
     case .hide: wlr_toplevel_minimize(toplevel.proxy, 1)
     case .show: wlr_toplevel_minimize(toplevel.proxy, 0)
-    case .place(let placement): if placement.isFullscreen == true { fill(toplevel) }
+    case .place(let placement):
+      if placement.isFullscreen == true { fill(toplevel) }
+      if placement.isFullscreen == false { wlr_toplevel_unset_fullscreen(toplevel.proxy) }
     case .move, .summon: preconditionFailure("the capability is not offered")
     }
   }

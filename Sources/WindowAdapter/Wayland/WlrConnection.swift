@@ -131,7 +131,8 @@ private enum Listeners {
 
   nonisolated(unsafe) static let output = WaylandConnection.table(
     wl_output_listener(
-      geometry: { _, _, _, _, _, _, _, _, _, _ in }, mode: { _, _, _, _, _, _ in }, done: { _, _ in },
+      geometry: { _, _, _, _, _, _, _, _, _, _ in }, mode: { _, _, _, _, _, _ in },
+      done: { data, _ in connection(data).reader?.placesChanged() },
       scale: { _, _, _ in },
       name: { data, output, name in
         if let output, let name { connection(data).named(output, String(cString: name)) }

@@ -22,10 +22,16 @@ struct Placements<Key: Hashable> {
   private struct Pending {
     let placement: WindowPlacement
     let end: MonotonicInstant
+    /// The usable area of the output where the placement began: a window that turns out to be larger may come to another one.
+    var area: ScreenArea?
+    /// The size that the window is to have; nil if its program decides.
+    var wish: ScreenSize?
     /// The size from which the last place was computed; nil before the first step.
     var size: ScreenSize?
     /// The area before the first step.
     var former: ScreenArea?
+    /// The other size that was seen last, and the number of times that the wish was repeated because of it.
+    var refusal: (size: ScreenSize, count: Int)?
     /// The upper left corner that was asked for last; nil for none.
     var origin: ScreenPoint?
     /// Whether the window was seen there.
@@ -38,6 +44,8 @@ struct Placements<Key: Hashable> {
 
   /// The number of times that the size of a window may be asked for again.
   private let attempts: Int
+  /// The number of those times after which another size counts as the program's decision, unless it is the former one.
+  private let patience: Int
   /// Whether the window manager may move a new window to a place of its own, which is no move by its user.
   private let hasManagersPlace: Bool
   private var pending: [Key: Pending] = [:]
@@ -48,11 +56,13 @@ struct Placements<Key: Hashable> {
   private var placed: [Key: PlacedWindow] = [:]
 
   /// - Parameters:
-  ///   - attempts: the number of times that the size of a window may be asked for again. sway gives a window its former size
-  ///   back if its program draws in that size once more. Where programs have the last word, it is 0.
+  ///   - attempts: the number of times that the size of a window may be asked for again, since it has got its former one back. Where
+  ///     programs have the last word, it is 0.
+  ///   - patience: the number of those times for another size. sway gives a window each size in which its program draws, also that of a
+  ///     tile that it was before, maybe on another output.
   ///   - hasManagersPlace: whether the window manager may move a new window to a place of its own.
-  init(attempts: Int = 12, hasManagersPlace: Bool = false) {
-    (self.attempts, self.hasManagersPlace) = (attempts, hasManagersPlace)
+  init(attempts: Int = 12, patience: Int = 0, hasManagersPlace: Bool = false) {
+    (self.attempts, self.patience, self.hasManagersPlace) = (attempts, patience, hasManagersPlace)
   }
 
   var isEmpty: Bool { pending.isEmpty && awaitingReading.isEmpty }
@@ -102,6 +112,7 @@ struct Placements<Key: Hashable> {
   }
 
   func placement(of key: Key) -> WindowPlacement? { pending[key]?.placement }
+  func hasBegun(_ key: Key) -> Bool { pending[key]?.size != nil }
 
   /// Has the size of a window asked for once more if the window manager has given it another frame since.
   mutating func noteBorder(_ key: Key, _ border: ScreenSize) {
@@ -114,18 +125,19 @@ struct Placements<Key: Hashable> {
   /// - Parameters:
   ///   - frame: its area, frame included.
   ///   - area: the usable area of its output.
+  ///   - natural: the size that a window of its program has when it floats, frame included, if it does not float yet.
   mutating func next(
-    _ key: Key, _ frame: ScreenArea, in area: ScreenArea, pointer: ScreenPoint? = nil, now: MonotonicInstant
+    _ key: Key, _ frame: ScreenArea, in area: ScreenArea, natural: ScreenSize? = nil, pointer: ScreenPoint? = nil,
+    now: MonotonicInstant
   ) -> Step? {
     guard let current = pending[key] else { return nil }
-    let placement = current.placement
+    let (placement, area) = (current.placement, current.area ?? area)
     guard let placed = current.size else {
-      let size = placement.size(in: area)
+      let size = placement.size(in: area) ?? natural.map { $0.limited(to: area) }
       let origin = placement.origin(size ?? frame.size, in: area, pointer: pointer)
       pending[key] = Pending(
-        placement: placement, end: current.end, size: size ?? frame.size, former: current.former ?? frame,
-        origin: origin,
-        attempts: attempts, border: current.border)
+        placement: placement, end: current.end, area: area, wish: size, size: size ?? frame.size,
+        former: current.former ?? frame, origin: origin, attempts: attempts, border: current.border)
       return Step(isFirst: true, size: size, origin: origin)
     }
     guard now < current.end else {
@@ -138,10 +150,12 @@ struct Placements<Key: Hashable> {
     let isMoved =
       current.origin != nil && frame.origin != current.origin && frame.origin != current.former?.origin
       && (current.hasArrived || !hasManagersPlace)
-    if frame.size == current.former?.size, current.attempts > 0, let size = placement.size(in: area) {
-      pending[key]?.attempts -= 1
+    if let wish = current.wish, !isMoved || frame.size == current.former?.size, asksAgain(key, frame.size) {
       // sway resizes a window around its center, so the corner is always asked for.
-      return Step(size: size, origin: isMoved ? frame.origin : placement.origin(size, in: area, pointer: pointer))
+      let origin = isMoved ? frame.origin : placement.origin(wish, in: area, pointer: pointer)
+      pending[key]!.size = wish
+      if !isMoved { pending[key]!.origin = origin }
+      return Step(size: wish, origin: origin ?? frame.origin)
     }
     guard !isMoved else {
       pending[key] = nil
@@ -151,6 +165,23 @@ struct Placements<Key: Hashable> {
     (pending[key]!.size, pending[key]!.origin) = (frame.size, origin)
     pending[key]!.hasArrived = frame.origin == origin
     return origin.map { Step(origin: $0) }
+  }
+
+  /// Whether the size of a window is asked for again, and not yet taken for its program's decision.
+  private mutating func asksAgain(_ key: Key, _ size: ScreenSize) -> Bool {
+    guard let current = pending[key], current.attempts > 0, current.wish != size else { return false }
+    let count = current.refusal?.size == size ? current.refusal!.count + 1 : 1
+    // A tile of that size may be drawn once more, however often it was.
+    guard count <= patience || size == current.former?.size else { return false }
+    pending[key]!.refusal = (size, count)
+    pending[key]!.attempts -= 1
+    return true
+  }
+}
+
+extension ScreenSize {
+  fileprivate func limited(to area: ScreenArea) -> ScreenSize {
+    ScreenSize(width: min(width, area.width), height: min(height, area.height))
   }
 }
 

@@ -470,9 +470,12 @@ final class X11Backend: Backend, XEventReader {
   private func place(_ window: Window, _ placement: WindowPlacement) {
     placements.begin(window, placement, now: loop.now)
     goOnPlacing(window)
-    if placement.isSticky == true { tell(window, "_NET_WM_DESKTOP", Self.everyDesktop, Self.pager) }
-    for (state, isSet) in [("ABOVE", placement.isAbove), ("FULLSCREEN", placement.isFullscreen)] where isSet == true {
-      tell(window, "_NET_WM_STATE", 1, connection.atom("_NET_WM_STATE_\(state)"), 0, Self.pager)
+    if let isSticky = placement.isSticky, let desktop = isSticky ? Self.everyDesktop : desktop {
+      tell(window, "_NET_WM_DESKTOP", desktop, Self.pager)
+    }
+    for (state, isSet) in [("ABOVE", placement.isAbove), ("FULLSCREEN", placement.isFullscreen)] {
+      guard let isSet else { continue }
+      tell(window, "_NET_WM_STATE", isSet ? 1 : 0, connection.atom("_NET_WM_STATE_\(state)"), 0, Self.pager)
     }
     let former = formerFocus[window].map { WindowTable.Key($0) }
     if let former = state.windows.focusReturned(by: .init(window), to: former, placement) {

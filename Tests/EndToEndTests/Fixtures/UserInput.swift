@@ -1,3 +1,6 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
 import TestSupport
 import Testing
 
@@ -7,6 +10,19 @@ extension Session {
   func runNavctl(_ arguments: String...) throws {
     let run = try run(program: executable("navctl"), arguments)
     try #require(run.exitCode == 0, "navctl \(arguments): \(run.errorText)")
+  }
+
+  /// Adds an output to sway.
+  func addOutput() throws { try runTool("/usr/bin/swaymsg", ["create_output"]) }
+
+  /// Gives an output the focus, and waits until navd would use it.
+  func focus(output: String) throws {
+    try runTool("/usr/bin/swaymsg", ["focus output \(output)"])
+    try poll("the adapter tells the output with the focus") {
+      try client.callAndWait(
+        PropertyAccessing.get, on: WindowSystemInterface.bus, at: WindowSystemInterface.object,
+        (WindowSystemInterface.name.text, "FocusedOutput")) == .string(output)
+    }
   }
 
   /// Presses a key, given by its X name, optionally together with the logo key.

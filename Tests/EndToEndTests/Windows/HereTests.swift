@@ -130,18 +130,6 @@ private typealias Rows = CoordinatorInterface
 }
 
 extension Session {
-  fileprivate func addOutput() throws { try runTool("/usr/bin/swaymsg", ["create_output"]) }
-
-  /// Gives an output the focus, and waits until navd would use it.
-  fileprivate func focus(output: String) throws {
-    try runTool("/usr/bin/swaymsg", ["focus output \(output)"])
-    try poll("the adapter tells the output with the focus") {
-      try client.callAndWait(
-        PropertyAccessing.get, on: WindowSystemInterface.bus, at: WindowSystemInterface.object,
-        (WindowSystemInterface.name.text, "FocusedOutput")) == .string(output)
-    }
-  }
-
   private func window(of binding: String) throws -> Properties? {
     StateEntry(try call(Rows.get, binding).1).windows?.first
   }

@@ -252,6 +252,118 @@ private typealias Rows = CoordinatorInterface
     }
   }
 
+  @Test("N15: a window that only floats has the size that its program gives it, not that of a tile, and is in view")
+  func place_withoutSize_isThatOfTheProgram() throws {
+    let test = try PlacementTests(
+      .sway,
+      ["osd": "float = true", "clock": "sticky = true", "mixer": "place = 'top-right'", "low": "size = '300 30'"])
+    let (session, area) = (test.session, try test.area(of: .sway))
+    // foot has 700 × 500 pixels, in a frame with a title bar.
+    for name in ["osd", "clock"] {
+      _ = try session.open(name)
+      try test.waitInView(of: name, "has the size of its program", (704, 527), in: area)
+    }
+    _ = try session.open("mixer")
+    try test.wait(
+      for: "mixer", "is at the top right", of: (704, 527), in: area, x: { area.width - $0.width }, y: { _ in 0 })
+    // sway shows no window that is lower than 50 pixels.
+    try session.runNavctl("present", "low", "--place", "bottom")
+    try test.wait(
+      for: "low", "is at the bottom", of: (300, 70), in: area, x: { (area.width - $0.width) / 2 },
+      y: { area.height - $0.height })
+  }
+
+  @Test("N15: a window that opens on another output has the size and the place of its file there")
+  func place_onOtherOutput_isInItsArea() throws {
+    let test = try PlacementTests(
+      .sway, ["mixer": "place = 'top-right', size = '640 400', margin = 20", "clock": "place = 'top-right'"],
+      configuration: "output HEADLESS-1 position 0 0\noutput HEADLESS-2 resolution 800x600 position 1280 0\n")
+    let session = test.session
+    try session.addOutput()
+    let area = Frame(x: 1280, y: 0, width: 800, height: 600)
+    for _ in 1...3 {
+      try session.focus(output: "HEADLESS-1")
+      try session.runNavctl("present", "mixer", "--output", "HEADLESS-2")
+      try test.wait(
+        for: "mixer", "is at the top right", of: (640, 400), in: area, x: { area.width - $0.width - 20 }, y: { _ in 20 }
+      )
+      try session.runNavctl("close", "mixer")
+      try test.screen.poll("mixer", "is gone") { $0 == nil }
+    }
+    try session.focus(output: "HEADLESS-1")
+    try session.runNavctl("present", "clock", "--output", "HEADLESS-2")
+    try test.wait(
+      for: "clock", "is at the top right", of: (704, 527), in: area, x: { area.width - $0.width }, y: { _ in 0 })
+  }
+
+  @Test("N15: a window that is brought to another output, or sent there, has its place on it")
+  func place_broughtToOtherOutput_isPlacedAgain() throws {
+    let test = try PlacementTests(
+      .sway, ["mixer": "place = 'top-right', size = '50% 50%'"],
+      configuration: "output HEADLESS-1 position 0 0\noutput HEADLESS-2 resolution 800x600 position 1280 0\n")
+    let (session, area) = (test.session, try test.area(of: .sway))
+    try session.addOutput()
+    let other = Frame(x: 1280, y: 0, width: 800, height: 600)
+    func wait(in area: Frame) throws {
+      try test.wait(
+        for: "mixer", "is at the top right", of: (area.width / 2, area.height / 2), in: area,
+        x: { area.width - $0.width }, y: { _ in 0 })
+    }
+    try session.focus(output: "HEADLESS-1")
+    _ = try session.open("mixer")
+    try wait(in: area)
+    try session.focus(output: "HEADLESS-2")
+    try session.runNavctl("toggle", "mixer", "--here")
+    try wait(in: other)
+    try session.runNavctl("present", "mixer", "--output", "HEADLESS-1")
+    try wait(in: area)
+  }
+
+  @Test("N15: what is fullscreen fills the screen, whatever else its file says, and another request ends that")
+  func place_fullscreenAndFloating_fillsTheScreen() throws {
+    let test = try PlacementTests(
+      .sway,
+      [
+        "film": "fullscreen = true, above = true", "clock": "fullscreen = true, place = 'top', size = '50% 50%'",
+        "mixer": "place = 'left', size = '300 200'",
+      ])
+    let (session, screen, area) = (test.session, test.screen, try test.area(of: .sway))
+    _ = try session.open("plain")
+    func waitForAll(_ name: String) throws {
+      try screen.poll(name, "fills the screen") { $0?.frame == area && $0?.isFullscreen == true }
+    }
+    for name in ["film", "clock"] {
+      _ = try session.open(name)
+      try waitForAll(name)
+      try session.runNavctl("close", name)
+      try screen.poll(name, "is gone") { $0 == nil }
+    }
+    _ = try session.open("mixer")
+    for undoing in ["--no-fullscreen", "--place=left"] {
+      try session.runNavctl("present", "mixer", "--fullscreen")
+      try waitForAll("mixer")
+      try session.runNavctl("present", "mixer", undoing)
+      try test.wait(
+        for: "mixer", "is at the left", of: (300, 200), in: area, x: { _ in 0 }, y: { (area.height - $0.height) / 2 })
+      #expect(try screen.window("mixer")?.isFullscreen == false)
+    }
+  }
+
+  @Test("N15: the only window of an output that is scaled is wholly in view")
+  func place_outputScaledBesideNothing_isInView() throws {
+    let test = try PlacementTests(.sway, ["mixer": "place = 'bottom-right', size = '300 200', margin = 20"])
+    let (session, area) = (test.session, try test.area(of: .sway))
+    _ = try session.open("mixer")
+    try test.wait(
+      for: "mixer", "is at the bottom right", of: (300, 200), in: area, x: { area.width - $0.width - 20 },
+      y: { area.height - $0.height - 20 })
+    try session.runTool("/usr/bin/swaymsg", ["output HEADLESS-1 scale 2"])
+    let scaled = Frame(x: 0, y: 0, width: 640, height: 360)
+    try test.wait(
+      for: "mixer", "is at the bottom right of the scaled output", of: (300, 200), in: scaled,
+      x: { scaled.width - $0.width - 20 }, y: { scaled.height - $0.height - 20 })
+  }
+
   @Test("N15: a window whose output is scaled is wholly in view, and what its user moved stays where it is in view")
   func place_outputScaled_isInView() throws {
     let test = try PlacementTests(
@@ -266,6 +378,8 @@ private typealias Rows = CoordinatorInterface
       for: "mixer", "is at the bottom right", of: (300, 200), in: area, x: { area.width - $0.width - 20 },
       y: { area.height - $0.height - 20 })
     try test.waitInView(of: "huge", "has its size", (900, 400), in: area)
+    try test.wait(
+      for: "clock", "is at the bottom left", of: (200, 100), in: area, x: { _ in 0 }, y: { area.height - $0.height })
     let id = try #require(try test.screen.window("clock")?.id)
     try session.runTool("/usr/bin/swaymsg", ["[con_id=\(id)] move absolute position 30 px 40 px"])
     try test.wait(for: "clock", "is where its user put it", of: (200, 100), in: area, x: { _ in 30 }, y: { _ in 40 })

@@ -51,6 +51,41 @@ private typealias Rows = CoordinatorInterface
     try desktop.screen.wait(for: [])
     try session.poll("it is parked no longer") { try session.state()["parked"] == nil }
   }
+
+  @Test(
+    "N8: a window in a floating container with its user's is not hidden, since both would be",
+    arguments: [Desktop.Manager.sway, .i3])
+  func window_inFloatingContainerOfOthers_stays(_ manager: Desktop.Manager) throws {
+    let (terminal, name, property) =
+      manager == .sway ? ("foot", "--app-id", "app_id") : ("xterm", "-class", "class")
+    func arguments(_ id: String) -> [String] {
+      (manager == .sway ? ["\(name)=\(id)"] : [name, id]) + ["-e", "sleep", "1000"]
+    }
+    let words = ([terminal] + arguments("notes")).map { "'\($0)'" }.joined(separator: ", ")
+    let desktop = try WindowedDesktop(
+      manager, destinations: ["notes": "command = [\(words)]\nwindow = true\ndismissal = 'hide'"])
+    let session = desktop.session
+    let windows = try Windows(session)
+    let users = try ["other", "mine"].map { id in
+      let program = try session.start(program: "/usr/bin/\(terminal)", arguments(id), mayFail: true)
+      try session.poll("it is there") { try desktop.screen.all().contains { $0.name == id } }
+      return program
+    }
+    _ = try windows.ask("[\(property)=mine] focus; split v; focus parent; floating enable; focus child")
+    _ = try session.open("notes")
+    try desktop.screen.wait(for: ["mine", "notes", "other"])
+    let watcher = try session.watch()
+    try session.dismiss("notes")
+    try session.wait("it stays") { watcher.lines.contains("declined notes") }
+    #expect(
+      watcher.events.contains {
+        $0.json["message"]?.string?.hasSuffix(
+          "it is in a floating container with other windows, which would be hidden, too")
+          == true
+      })
+    #expect(try windows.ask("-t", "get_tree").json?.scratchpad?.contains("mine") != true)
+    for program in users { program.send(SIGKILL) }
+  }
 }
 
 extension JSON {
