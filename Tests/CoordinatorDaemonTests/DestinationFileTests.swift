@@ -220,6 +220,10 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
   ("\n\ngroup = \"a\"\ngroup = 3", "4:1: “group” is already defined at line 3; define it once"),
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
+    "place = 'top'",
+    "1:1: “place” is not a key of a destination; write it into “window”, such as window = { place = … }"
+  ),
+  (
     "colour = 'x'",
     "1:1: “colour” is not a key of a destination; use one of desktop-action, command, desktop, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, check, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, replacement, ready, start-timeout, grace"
   ),
@@ -429,7 +433,7 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
   ),
   (
     "command = ['x']\n[window]\nclass = 'x'",
-    "3:1: “class” is not a key of window; use one of app-id, title, settle, linger, windows, kill, leftover, place, size, margin, float, focus, sticky, above, fullscreen, adopt"
+    "3:1: “class” is not a key of window; use “app-id”, which is also the class of an X11 window"
   ),
   (
     "command = ['x']\n[window]\nsize = '50%x400'",
@@ -446,6 +450,10 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
   (
     "command = ['x']\n[window]\napp-id = ''",
     "3:1: “app-id”: expected a pattern, found an empty text, for example app-id = \"org.gnome.*\""
+  ),
+  (
+    "command = ['x']\n[window]\napp-id = '^mail$'",
+    "3:1: “app-id”: expected a shell pattern, found a regular expression; leave out “^” and “$”, for example app-id = \"org.gnome.*\""
   ),
   (
     "holds = 3\nstate = true",

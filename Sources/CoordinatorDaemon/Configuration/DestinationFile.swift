@@ -19,7 +19,9 @@ enum DestinationFile {
   ) throws(FileFaults) -> Destination {
     var reader: TableReader
     do {
-      reader = TableReader(try TOMLParser.document(text, file: path), name: "a destination", file: path)
+      reader = TableReader(
+        try TOMLParser.document(text, file: path), name: "a destination", file: path,
+        advice: TableReader.adviceOfDestination)
     } catch {
       throw FileFaults(all: [error])
     }
@@ -239,7 +241,8 @@ extension TableReader {
     case .boolean(let isFollowing):
       following = isFollowing ? WindowFollowing(takesAll: destination.scope == .tree) : nil
     case .table(let table):
-      var reader = TableReader(table, name: key, file: file, position: node.position)
+      var reader = TableReader(
+        table, name: key, file: file, position: node.position, advice: Self.adviceOfWindow)
       following = reader.windowFollowing(in: destination.scope)
       add(reader.finish())
     default:
@@ -274,6 +277,10 @@ extension TableReader {
   fileprivate mutating func windowFollowing(in scope: CommandScope) -> WindowFollowing {
     func pattern(_ text: String) throws(Invalid) -> String {
       guard !text.isEmpty else { throw Invalid("expected a pattern, found an empty text") }
+      // The criteria of sway and i3 are such expressions.
+      guard !(text.hasPrefix("^") && text.hasSuffix("$")) else {
+        throw Invalid("expected a shell pattern, found a regular expression; leave out “^” and “$”")
+      }
       return text
     }
     let appID = value("app-id", example: "\"org.gnome.*\"", pattern)
@@ -292,6 +299,24 @@ extension TableReader {
       adopts: bool("adopt", default: false) ?? false, settle: settle ?? 0, linger: linger,
       endsLeftover: kills || leftover == "end", kills: kills, placement: placement)
   }
+
+  /// The keys of `window` that are written beside it.
+  fileprivate static let adviceOfDestination = Dictionary(
+    uniqueKeysWithValues: [
+      "app-id", "settle", "linger", "windows", "kill", "leftover", "place", "size", "margin", "float", "focus",
+      "sticky",
+      "above", "fullscreen", "adopt",
+    ].map { ($0, "write it into “window”, such as window = { \($0) = … }") })
+
+  /// The words that other programs have for keys of `window`.
+  fileprivate static let adviceOfWindow = [
+    "position": "use “place”, such as place = \"top-right\"", "anchor": "use “place”, such as place = \"top-right\"",
+    "floating": "use “float”", "no-focus": "use focus = false", "no_focus": "use focus = false",
+    "width": "use “size”, such as size = \"640 400\"", "height": "use “size”, such as size = \"640 400\"",
+    "geometry": "use “size” and “place”", "class": "use “app-id”, which is also the class of an X11 window",
+    "pin": "use “sticky”", "output": "use “--output” of navctl, or the option of the request",
+    "monitor": "use “--output” of navctl, or the option of the request",
+  ]
 
   /// Reads the keys that say where and how the window is shown (N15).
   private mutating func windowPlacement() -> WindowPlacement {

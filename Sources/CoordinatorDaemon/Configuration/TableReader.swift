@@ -14,12 +14,19 @@ struct TableReader {
   private(set) var faults: [FileFault] = []
   private let table: [String: TOMLNode]
   private var known: [String] = []
+  /// Hints for keys that the table does not have, by key.
+  private let advice: [String: String]
 
-  init(_ table: [String: TOMLNode], name: String, file: String, position: TextPosition? = nil) {
+  /// - Parameter advice: hints for keys that the table does not have, by key: they are another table's, or another program's.
+  init(
+    _ table: [String: TOMLNode], name: String, file: String, position: TextPosition? = nil,
+    advice: [String: String] = [:]
+  ) {
     self.table = table
     self.name = name
     self.file = file
     self.position = position
+    self.advice = advice
   }
 
   mutating func fault(_ position: TextPosition?, _ message: String) {
@@ -151,7 +158,8 @@ struct TableReader {
   mutating func finish() -> [FileFault] {
     for (key, node) in table where !known.contains(key) {
       let hint =
-        nearest(to: key, among: known).map { "did you mean “\($0)”?" } ?? "use one of \(known.joined(separator: ", "))"
+        advice[key] ?? nearest(to: key, among: known).map { "did you mean “\($0)”?" }
+        ?? "use one of \(known.joined(separator: ", "))"
       fault(node.position, "\(quoted(key)) is not a key of \(name); \(hint)")
     }
     let sorted = faults.sorted {

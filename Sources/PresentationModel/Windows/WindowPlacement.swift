@@ -141,10 +141,12 @@ extension WindowPlacement.Place {
     } else if let (x, y) = pair(text, of: { number($0, upTo: WindowPlacement.maxPixels) }) {
       self = .point(x: x, y: y)
     } else {
+      let words = WindowPlacement.Anchor.allCases.map(\.rawValue) + ["pointer"]
+      let hint = nearest(to: text, among: words).map { "; did you mean \($0)?" } ?? ""
       throw Refusal(
         .invalidArgument,
-        "expected center, an edge such as top, a corner such as top-right, pointer, or a point such as 100 50, found "
-          + quoted(text))
+        "expected \(words.joined(separator: ", ")), or a point of 0 to \(WindowPlacement.maxPixels) such as 100 50, found "
+          + quoted(text) + hint)
     }
   }
 

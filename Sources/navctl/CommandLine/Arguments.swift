@@ -29,9 +29,9 @@ extension Reason: ExpressibleByArgument {}
 
 extension String {
   /// - Throws: `ValidationError`.
-  func number<Number: FixedWidthInteger>() throws -> Number {
-    guard let number = Number(self) else {
-      throw ValidationError("expected a number from \(Number.min) to \(Number.max), found “\(self)”")
+  func number<Number: FixedWidthInteger>(upTo maximum: Number = .max) throws -> Number {
+    guard let number = Number(self), number <= maximum else {
+      throw ValidationError("expected a number from \(Number.min) to \(maximum), found “\(self)”")
     }
     return number
   }

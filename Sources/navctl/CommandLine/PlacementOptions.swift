@@ -14,14 +14,14 @@ struct PlacementOptions: ParsableArguments, RequestOptions {
 
   @Option(
     help: ArgumentHelp(
-      "Width and height of its window, in pixels or per cent of the screen, e.g. “640 400” or “50% 400”.",
+      "Width and height of its window, in pixels or per cent of the screen without bars, e.g. “640 400” or “50% 400”.",
       valueName: "size"),
     transform: { try $0.part(WindowPlacement.Size.init) })
   var size: WindowPlacement.Size?
 
   @Option(
-    help: ArgumentHelp("Pixels between its window and the edges of the screen.", valueName: "pixels"),
-    transform: { try $0.number() })
+    help: ArgumentHelp("Pixels between its window and the edges of the screen or its bars.", valueName: "pixels"),
+    transform: { try $0.number(upTo: WindowPlacement.maxPixels) })
   var margin: UInt32?
 
   @Flag(inversion: .prefixedNo, help: "Whether its window floats above tiles, where the desktop puts it.")
