@@ -13,6 +13,10 @@ struct NaiveParked {
   var claimant: Handle?
   /// Whether it must end without a question.
   var isEnding = false
+
+  func isOutdated(by destination: Destination) -> Bool {
+    presenter != destination.presenter || destination.window == nil || isOfHiding && destination.window?.hides != true
+  }
 }
 
 /// Parking in the naive model (N8).
@@ -50,6 +54,24 @@ extension NaiveModel {
     return program
   }
 
+  /// The request by which a parked program is presented again whose user has shown its windows; nil if it stays parked.
+  func request(forShown program: Handle) -> Request? {
+    guard let other = parked[program], other.claimant == nil, !other.isEnding, slots[other.binding] == nil,
+      !isOutdated(other)
+    else { return nil }
+    var options = ItemOptions()
+    options.destination = other.destination
+    return Request(.present(other.binding, id: other.id, options))
+  }
+
+  /// Whether the file of a parked program says now that another program shows its item, or that none is to be hidden.
+  private func isOutdated(_ program: NaiveParked) -> Bool {
+    let written = program.destination.flatMap { registrations[$0] }?.first { destination in
+      if case .file = destination.source { true } else { false }
+    }
+    return written.map { program.isOutdated(by: $0) } ?? false
+  }
+
   /// The parked programs that navd tells to end when a presentation starts, since the file has another command now.
   func outdatedParked(_ presentation: Presentation) -> [Handle] {
     guard let destination = presentation.item.destination, programs[presentation.handle] == nil,
@@ -58,9 +80,7 @@ extension NaiveModel {
     return listedParked.filter { program in
       let other = parked[program]!
       return !other.isEnding && other.binding == presentation.binding && other.id == presentation.item.id
-        && other.destination == destination.name
-        && (other.presenter != destination.presenter || destination.window == nil
-          || other.isOfHiding && destination.window?.hides != true)
+        && other.destination == destination.name && other.isOutdated(by: destination.content)
     }
   }
 

@@ -127,7 +127,12 @@ struct World: ~Copyable {
     case .request: try ask(1, &dice)
     case .transaction: try ask(2 + dice.below(5), &dice)
     case .hear: if let input = presenters.next(&dice) { try happen(input, &dice) } else { try ask(1, &dice) }
-    case .nonsense: try happen(.report(presenters.nonsense(checker.lastHandle.number, &dice)), &dice)
+    case .nonsense:
+      let parked = model.listedParked
+      let isShown = !parked.isEmpty && dice.chance(50)
+      let report =
+        isShown ? .parkedShown(dice.pick(parked)) : presenters.nonsense(checker.lastHandle.number, &dice)
+      try happen(.report(report), &dice)
     case .end:
       // A presentation that is shown is closed by its user, or crashes.
       let shown = checker.alive.filter { !$0.isStateOnly && $0.hasStarted }
@@ -351,8 +356,8 @@ struct World: ~Copyable {
       try require(effect.elsewhere == elsewhere, "D18", "served elsewhere: \(effect.elsewhere), not \(elsewhere)")
       try compare(effect.outcome, plan)
       try take(effect.outcome, of: input, &dice)
-      if let plan { try compare(effect.replies, plan.answers, before.model) }
       if case .perform(let requests, _) = input {
+        if let plan { try compare(effect.replies, plan.answers, before.model) }
         try judgeLast(
           requests, effect.replies, isExcused: plan?.hasGivenWay == true || plan?.requested.isEmpty == false)
       }
@@ -454,15 +459,10 @@ struct World: ~Copyable {
   private mutating func modelled(_ input: Input) -> Result<NaivePlan?, NaiveRefusal> {
     do throws(NaiveRefusal) {
       switch input {
-      case .perform(let requests, let client):
-        let tokens = tokens
-        let plan = try model.perform(
-          requests, by: client, at: now, tokens: { tokens[$0] },
-          alive: (checker.alive.count, checker.alive.count { $0.creator == client }),
-          own: { token in checker.alive.contains { $0.token == token && $0.creator == client } })
-        model.fallBack(at: now)
-        endAbsences()
-        return .success(plan)
+      case .perform(let requests, let client): return .success(try perform(requests, by: client))
+      case .report(.parkedShown(let program)):
+        // What cannot be presented stays parked.
+        return .success(try? model.request(forShown: program).map { request in try perform([request], by: nil) })
       case .report(let report):
         hear(report)
       case .closed(let handle, let result, let byPresenter):
@@ -548,6 +548,17 @@ struct World: ~Copyable {
     } catch {
       return .failure(error)
     }
+  }
+
+  private mutating func perform(_ requests: [Request], by client: Client?) throws(NaiveRefusal) -> NaivePlan {
+    let tokens = tokens
+    let plan = try model.perform(
+      requests, by: client, at: now, tokens: { tokens[$0] },
+      alive: (checker.alive.count, checker.alive.count { $0.creator == client }),
+      own: { token in checker.alive.contains { $0.token == token && $0.creator == client } })
+    model.fallBack(at: now)
+    endAbsences()
+    return plan
   }
 
   private mutating func begin(_ name: String, cookie: UInt64?, owner: Client?, until end: UInt64?) {
