@@ -135,6 +135,19 @@ struct PlacementTests {
     #expect(pending.isEmpty)
   }
 
+  @Test("N15: an area from before the request does not count as the size that the program has chosen")
+  func placing_areaFromBefore_isNoAnswer() throws {
+    var pending = Placements<Int>(attempts: 0, hasManagersPlace: true)
+    pending.begin(1, WindowPlacement(.anchor(.topRight), size: try .init("640 400")), now: Self.start)
+    func next(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> Placements<Int>.Step? {
+      pending.next(1, ScreenArea(x: x, y: y, width: width, height: height), in: Self.area, now: Self.start)
+    }
+    #expect(next(0, 0, 800, 600)?.isFirst == true)
+    #expect(next(0, 0, 800, 600) == nil)
+    #expect(next(1920, 30, 640, 400) == nil)
+    #expect(!pending.isEmpty)
+  }
+
   @Test("N15: a window whose frame comes after it was placed is asked for its size again")
   func placing_frameThatComesLater_isTakenOff() throws {
     var pending = Placements<Int>(attempts: 0, hasManagersPlace: true)

@@ -145,6 +145,8 @@ struct Placements<Key: Hashable> {
       return nil
     }
     if frame.origin == current.origin { pending[key]?.hasArrived = true }
+    // The window manager has not done yet what it was asked for.
+    if attempts == 0, frame == current.former, current.origin != nil, frame.origin != current.origin { return nil }
     guard frame.size != placed else { return nil }
     // Its user has moved it meanwhile, and it stays there.
     let isMoved =

@@ -496,12 +496,12 @@ final class X11Backend: Backend, XEventReader {
     guard let step = placements.next(window, frame, in: usableArea(around: frame), pointer: pointer, now: loop.now),
       step.origin != nil || step.size != nil
     else { return }
-    // The upper left corner is that of the frame (gravity NorthWest), the size that of the window in it.
-    var flags: UInt32 = 1 | Self.pager << 12
+    // The upper left corner is that of the frame (gravity NorthWest), the size that of the window in it. It is always written: without
+    // one, fluxbox makes the window larger by its title bar.
+    var flags: UInt32 = 1 | Self.pager << 12 | 0xC00
     if step.origin != nil { flags |= 0x300 }
-    if step.size != nil { flags |= 0xC00 }
-    let width = step.size.map { max(1, $0.width - (frame.width - area.width)) } ?? 0
-    let height = step.size.map { max(1, $0.height - (frame.height - area.height)) } ?? 0
+    let width = step.size.map { max(1, $0.width - (frame.width - area.width)) } ?? area.width
+    let height = step.size.map { max(1, $0.height - (frame.height - area.height)) } ?? area.height
     tell(
       window, "_NET_MOVERESIZE_WINDOW", flags, UInt32(bitPattern: Int32(clamping: step.origin?.x ?? 0)),
       UInt32(bitPattern: Int32(clamping: step.origin?.y ?? 0)), UInt32(width), UInt32(height))
