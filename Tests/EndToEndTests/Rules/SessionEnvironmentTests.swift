@@ -23,10 +23,10 @@ extension Session {
     var found: pid_t?
     try poll("“\(binding)” is on the screen") {
       let entry = try state()["presentations"]?.array?.first { $0["binding"]?.string == binding }
-      guard entry?["phase"] == "presented",
-        let process = processes().first(where: { $0.binding == binding && $0.pid != earlier })
+      // A hook of the item has its variables, too.
+      guard entry?["phase"] == "presented", let process = entry?["pid"]?.unsigned.map({ pid_t($0) }), process != earlier
       else { return false }
-      found = process.pid
+      found = process
       return true
     }
     let pid = try #require(found)
