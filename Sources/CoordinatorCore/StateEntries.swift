@@ -169,6 +169,7 @@ extension Ending {
     entry.time = time
     entry.status = result[PresentationResult.keys.status]
     entry.signal = result[PresentationResult.keys.signal]
+    entry.windowSeen = result[PresentationResult.keys.windowSeen]
     entry.by = by?.entry.properties
     entry.shownFor = presentedAt.map(endedAt.milliseconds(since:))
     return entry

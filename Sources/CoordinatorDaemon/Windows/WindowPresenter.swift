@@ -25,6 +25,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     var timer: Timer?
     /// The time of the program's first window.
     var shown: EventLoop.Instant?
+    /// Whether it was a window, and not only a program whose windows are not seen.
+    var hasWindow = false
     /// Milliseconds from that time until the presentation counts as presented (N2), and what waits for it.
     var settle: UInt64 = 0
     var settling: Timer?
@@ -358,8 +360,9 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       let program = tracker.program(of: handle)
       guard programs[program]?.shown == nil else { return reports.take(.presentAnswered(handle, error: nil)) }
       programs[program]?.shown = loop.now
+      programs[program]?.hasWindow = !tracker.windows(of: handle).isEmpty
       settle(handle)
-    case .report(let report): if focus.counts(report, on: system.name) { reports.take(report) }
+    case .report(let report): if focus.counts(report, on: system.name) { reports.take(noting(report)) }
     case .parkedStays(let program, let message):
       log.notice("a hidden program does not end: \(message)", metadata: ["presentation": "\(program)"])
       reports.take(.parkedStays(program))
@@ -419,6 +422,21 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     case .released(let handle): release(handle)
     }
   }
+
+  /// Notes in the result of a program that has ended with an error whether its user may have closed its window (D3): terminals and
+  /// dialogs end so then, too.
+  private func noting(_ report: Report) -> Report {
+    guard case .ended(let handle, failed: false, var result) = report,
+      let status = result[PresentationResult.keys.status], status != 0,
+      let program = programs[tracker.program(of: handle)], program.hasWindow, let shown = program.shown,
+      loop.now - shown >= Self.timeToClose
+    else { return report }
+    result[PresentationResult.keys.windowSeen] = true
+    return .ended(handle, failed: false, result: result)
+  }
+
+  /// The least time in which a person sees a window and closes it.
+  private static var timeToClose: Duration { .milliseconds(200) }
 
   /// - Parameter options: empty if the window is no longer expected.
   private func expect(_ program: Handle, _ options: Properties) {

@@ -214,6 +214,7 @@ public struct EndingEntry: TypedDictionary {
       "shown-for", doc: "Milliseconds from its presentation to the end; absent if it was never presented.")
     public let status = DictionaryKey<Int32>("status", doc: "The exit status of its command.")
     public let signal = DictionaryKey<String>("signal", doc: "The signal that ended its command.")
+    public let windowSeen = DictionaryKey<Bool>("window-seen", doc: PresentationResult.keys.windowSeen.doc)
     public let by = DictionaryKey<Properties>("by", doc: "The client whose request ended it.")
   }
 
@@ -224,9 +225,11 @@ public struct EndingEntry: TypedDictionary {
   /// itself with an error. The reason in the last case is `closed` (D3).
   public var hasFailed: Bool { self.reason == Reason.failed.rawValue || endedAtOnce }
 
-  /// Whether the command ended by itself within two seconds of its start, with another exit status than 0.
+  /// Whether the command ended by itself within two seconds of its start, with another exit status than 0, and its user has not closed
+  /// its window.
   public var endedAtOnce: Bool {
-    self.reason == Reason.closed.rawValue && self.by == nil && self.status.map { $0 != 0 } ?? false
+    self.reason == Reason.closed.rawValue && self.by == nil && self.windowSeen != true
+      && self.status.map { $0 != 0 } ?? false
       && self.shownFor.map { $0 < Self.shortly } ?? true
   }
 
@@ -339,6 +342,12 @@ public struct PresentationResult: TypedDictionary {
     public let declined = DictionaryKey<String>(
       "declined", doc: "With settled: why its presenter keeps it. The presentation has not ended.")
     public let signal = DictionaryKey<String>("signal", doc: "The signal that ended a command.")
+    public let windowSeen = DictionaryKey<Bool>(
+      "window-seen",
+      doc: """
+        True if a command ended with another status than 0 when its window had been there for so long that its user may have \
+        closed it.
+        """)
     public let output = DictionaryKey<[UInt8]>("output", doc: "The standard output of a command.")
     public let outputTruncated = DictionaryKey<Bool>("output-truncated", doc: "True if the output was cut.")
     public let kept = DictionaryKey<String>(

@@ -34,10 +34,13 @@ struct WaitOutcome: Equatable {
     }
   }
 
-  /// The reason of a failure shortly after the start; nil if it did not fail. An item that was closed on request has not failed.
+  /// The reason of a failure shortly after the start; nil if it did not fail. An item that was closed on request, or by its
+  /// user, has not failed.
   var failureAtStart: String? {
     if hasFailed { return result.error.map(ErrorOutput.part) ?? "it could not be opened, or its program crashed" }
-    guard reason == Reason.closed.rawValue, let status = result.status, status != 0 else { return nil }
+    guard reason == Reason.closed.rawValue, result.windowSeen != true, let status = result.status, status != 0 else {
+      return nil
+    }
     return "its program ended at once with status \(status)"
       + (result.error.map { ": \(ErrorOutput.part($0))" } ?? "")
   }
@@ -47,7 +50,7 @@ struct WaitOutcome: Equatable {
     let keys = PresentationResult.keys
     let names = [
       keys.status.name, keys.signal.name, keys.output.name, keys.outputTruncated.name, keys.stopped.name,
-      keys.kept.name, keys.error.name, keys.statusKnown.name, keys.declined.name,
+      keys.kept.name, keys.error.name, keys.statusKnown.name, keys.declined.name, keys.windowSeen.name,
     ]
     var members = result.properties.filter { names.contains($0.key) }
     members[EndingEntry.keys.reason] = reason

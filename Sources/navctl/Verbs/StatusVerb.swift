@@ -185,7 +185,8 @@ private struct StatusPage {
   private static func described(_ ending: EndingEntry) -> String {
     let shown = ending.shownFor.map { " after \(DurationText.text($0))" } ?? ""
     let by = ending.requester == nil ? "" : " by \(ending.endedBy)"
-    let cause = ending.hasFailed ? ": \(ending.failure)" : ""
+    let cause =
+      ending.hasFailed ? ": \(ending.failure)" : ending.windowSeen == true ? ", status \(ending.shownStatus)" : ""
     return "\(time(of: ending)): \(ending.name) \(ending.text(\.reason))\(by)\(shown)\(cause)"
   }
 

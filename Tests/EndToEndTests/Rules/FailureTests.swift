@@ -109,6 +109,27 @@ func failure_atOnce_isTold() throws {
   #expect(try session.navctl("history", "--binding", "mixer", "--json").outputText.contains("\"reason\":\"closed\""))
 }
 
+@Test("D3: a program whose user soon closes its window has not failed, whatever its status; one that ends at once has")
+func failure_ofClosedWindow_isNone() throws {
+  // Escape and the close button end many a program with 1, as this one does.
+  let desktop = try WindowedDesktop(
+    .sway,
+    destinations: [
+      "ask": "command = [\"foot\", \"-e\", \"sh\", \"-c\", \"sleep 1.2; exit 1\"]\nwindow = true\n",
+      "mixer": "command = [\"foot\", \"-e\", \"false\"]\nwindow = true\n",
+    ])
+  let session = desktop.session
+  let closed = try session.navctl("toggle", "ask", "--notify")
+  #expect(closed.exitCode == 0, "\(closed.errorText)")
+  try session.poll("it has ended as such") {
+    try session.navctl("history", "--binding", "ask", "--format", "{reason} {status} {window-seen}").lines
+      == ["closed 1 true"]
+  }
+  #expect(try session.navctl("list", "--failed").outputText.isEmpty)
+  #expect(try session.navctl("toggle", "mixer", "--notify").exitCode == 1)
+  #expect(try session.navctl("list", "--failed").lines.count == 1)
+}
+
 @Test("navctl --notify reports a program that ends at once, and waits no longer for one that does not")
 func failure_atOnce_isNotified() throws {
   let session = try Session(destinations: [
