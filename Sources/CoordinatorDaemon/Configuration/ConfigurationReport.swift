@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import CoordinatorCore
 import PresentationModel
 import PresentationRules
 import SessionFiles
@@ -7,7 +8,7 @@ import TextFormats
 /// The result of `navctl check-config`: all mistakes in the files, found without a running daemon.
 public struct ConfigurationReport {
   private let directories: [String]
-  private let destinations: [String]
+  private let destinations: [Destination]
   private let containerValues: [String]
   private let faults: [FileFault]
   /// Names that no item can have; files that are not read; programs not found here, which navd may find with another `PATH`; launchers
@@ -24,7 +25,7 @@ public struct ConfigurationReport {
       ?? Configuration(baseDirectories: BaseDirectories.configuration())
     let found = configuration.reload()
     directories = configuration.directories.map(displayed)
-    destinations = found.destinations.map(\.name)
+    destinations = found.destinations
     containerValues = found.containerValues.map(\.key)
     faults = found.faults
     // A single file does not contain the destinations.
@@ -50,15 +51,20 @@ public struct ConfigurationReport {
     return lines.joined(separator: "\n")
   }
 
-  private static func count(_ list: [String], _ name: String) -> String {
+  private static func count(_ list: [some Any], _ name: String) -> String {
     "\(list.count) \(name)\(list.count == 1 ? "" : "s")"
   }
 
-  /// One line of JSON: the directories of destination files, the names loaded, the mistakes and the warnings.
+  /// One line of JSON: the directories of destination files, the names loaded, what they say of windows, the mistakes and the warnings.
   public var json: String {
     func names(_ list: [String]) -> JSON { .array(list.map { .string($0) }) }
     return JSON.object([
-      "directories": names(directories), "destinations": names(destinations),
+      "directories": names(directories), "destinations": names(destinations.map(\.name)),
+      "windows": .object(
+        Dictionary(
+          uniqueKeysWithValues: destinations.compactMap { destination in
+            destination.entry.window.map { (destination.name, JSON($0)) }
+          })),
       "container-values": names(containerValues),
       "faults": .array(faults.map(Self.json)), "warnings": .array(warnings.map(Self.json)),
     ]).text

@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import DBusValues
 import EventLoops
 import Glibc
 import TextFormats
@@ -8,6 +9,8 @@ import TextFormats
 struct CheckedFiles {
   let directories: [String]
   let destinations: [String]
+  /// What destinations say of windows, by the names of the destinations.
+  let windows: [String: Properties]
   /// The mistakes and warnings, one line each.
   let mistakes: [String]
   let warnings: [String]
@@ -23,11 +26,24 @@ struct CheckedFiles {
     func texts(_ key: String) -> [String] { report[key]?.array?.compactMap(\.string) ?? [] }
     func lines(_ key: String) -> [String] { report[key]?.array?.prefix(Self.maxLines).map(Self.line) ?? [] }
     (directories, destinations) = (texts("directories"), texts("destinations"))
+    windows = (report["windows"]?.object ?? [:]).mapValues { ($0.object ?? [:]).compactMapValues(Self.value) }
     (mistakes, warnings) = (lines("faults"), lines("warnings"))
   }
 
   /// The limit of lines, as in navd's description of itself.
   private static let maxLines = 100
+
+  /// A value of `window` as on the bus: a text, a boolean, or a number of pixels or milliseconds.
+  private static func value(_ json: JSON) -> Value? {
+    switch json {
+    case .string(let text): .string(text)
+    case .boolean(let flag): .boolean(flag)
+    default: json.unsigned.map { .uint32(UInt32(clamping: $0)) }
+    }
+  }
+
+  /// The mistakes in the file of a destination.
+  func mistakes(ofDestination name: String) -> [String] { mistakes.filter { $0.parted(at: "/\(name).toml:") != nil } }
 
   private static func line(_ fault: JSON) -> String {
     let position = [fault["line"], fault["column"]].compactMap { $0?.text }

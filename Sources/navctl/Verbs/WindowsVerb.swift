@@ -18,7 +18,8 @@ struct Windows: ParsableCommand {
     With --rules: instead of that, the compositor's own rules for the windows of destinations, made from their files, to be \
     copied into its configuration. Without a name, these are all destinations that say where and how their windows are \
     shown. That is for a compositor whose adapter cannot place windows, and for those who would rather have the rules \
-    there. A comment says what such a rule cannot say, and what comes nearest.
+    there. A comment says what such a rule cannot say, and what comes nearest. navd need not be running. A mistake in a file \
+    is an error after which the rules of the other files follow.
     """)
 
   @OptionGroup var global: GlobalOptions
@@ -37,12 +38,15 @@ struct Windows: ParsableCommand {
       }
     } else if appID != nil || title != nil || global.json {
       throw ValidationError("--rules prints lines of a configuration, and goes with no --app-id, --title and --json")
+    } else if let host = global.host {
+      throw ValidationError(
+        "--rules reads files of this machine; use “\(host.ssh("navctl windows --rules sway"))” or the like")
     }
   }
 
   func run() throws {
+    if let rules { return try printRules(of: rules) }
     let daemon = try DaemonClient(global, "windows")
-    if let rules { return try printRules(of: rules, daemon) }
     let (displays, unanswered) = try daemon.windows()
     let hasDisplays = displays.count > 1 || unanswered != nil
     let owners = try owners(daemon)
@@ -87,28 +91,32 @@ struct Windows: ParsableCommand {
     return owners
   }
 
-  private func printRules(of compositor: Compositor, _ daemon: DaemonClient) throws {
-    let destinations = try daemon.destinations()
-    if let unknown = names.first(where: { name in !destinations.contains { $0.name == name } }) {
-      let near = nearest(to: unknown, among: destinations.map(\.name))
+  /// Prints the rules, which need no navd: the files are read here. Their mistakes go to standard error.
+  private func printRules(of compositor: Compositor) throws {
+    let files = try CheckedFiles("windows", address: global.address)
+    let mistakes = names.isEmpty ? files.mistakes : names.flatMap(files.mistakes(ofDestination:))
+    for mistake in mistakes { ErrorOutput.write("navctl: windows: \(ErrorOutput.part(mistake))") }
+    let unknown = names.first { !files.destinations.contains($0) && files.mistakes(ofDestination: $0).isEmpty }
+    if let unknown {
+      let near = nearest(to: unknown, among: files.destinations)
       throw Failure(
-        daemon.operation, "no destination is called \(quoted(unknown))", hint: near.map { "did you mean “\($0)”?" },
+        "windows", "no destination is called \(quoted(unknown))", hint: near.map { "did you mean “\($0)”?" },
         status: .unknownName)
     }
-    let asked = destinations.filter { names.isEmpty || names.contains($0.name) }
-    let lines = try asked.flatMap { destination -> [String] in
-      let window = destination.entry.window
-      let placement = try WindowPlacement(reading: window ?? [:])
+    let asked = files.destinations.filter { names.isEmpty || names.contains($0) }
+    let lines = try asked.flatMap { name -> [String] in
+      let window = files.windows[name] ?? [:]
+      let placement = try WindowPlacement(reading: window)
       guard placement != WindowPlacement() else {
         return names.isEmpty
-          ? [] : [compositor.comment("\(destination.name): its file does not say where or how its windows are shown")]
+          ? [] : [compositor.comment("\(name): its file does not say where or how its windows are shown")]
       }
       // The patterns have the names of the properties.
-      let pattern = WindowProperties(reading: window ?? [:])
-      return compositor.rules(
-        destination.name, WindowPattern(appID: pattern.appID, title: pattern.title), placement)
+      let pattern = WindowProperties(reading: window)
+      return compositor.rules(name, WindowPattern(appID: pattern.appID, title: pattern.title), placement)
     }
     let header = lines.isEmpty ? "no destination says where its windows are" : "for \(compositor.place)"
     StandardOutput.write(([compositor.comment(header)] + lines).map { $0 + "\n" }.joined())
+    if !mistakes.isEmpty { throw ExitCode(CommandStatus.failed.rawValue) }
   }
 }

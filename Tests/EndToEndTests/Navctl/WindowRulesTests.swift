@@ -55,10 +55,23 @@ func rules_ofNames_areTheirs() throws {
   #expect(run.lines.count { $0.contains("match ") } == 1)
   #expect(run.lines.contains("// mixer: sticky = true: niri has no rule for that; it is on one workspace"))
   #expect(run.lines.contains("// plain: its file does not say where or how its windows are shown"))
+  // Without navd, and with a mistake in another file.
+  try session.stop()
+  try session.write("command = ['foot']\nwindow = { size = '640' }", toDestination: "wrong")
+  let again = try session.navctl("windows", "--rules", "niri", "mixer", "plain")
+  #expect(again.exitCode == 0 && again.errorText.isEmpty && again.outputText == run.outputText, "\(again.errorText)")
+  for names in [[], ["wrong"]] {
+    let wrong = try session.run(program: session.executable("navctl"), ["windows", "--rules", "niri"] + names)
+    #expect(wrong.exitCode == CommandStatus.failed.rawValue)
+    #expect(wrong.errorText.contains("windows: \(session.destinationPath("wrong")):2:12: “size”: expected a width"))
+    #expect(wrong.lines.contains { $0.contains("match ") } == names.isEmpty)
+  }
   let unknown = try session.navctl("windows", "--rules", "niri", "mixr")
   #expect(unknown.exitCode == CommandStatus.unknownName.rawValue)
   #expect(unknown.errorText == "navctl: windows: no destination is called “mixr”; did you mean “mixer”?\n")
-  for wrong in [["mixer"], ["--rules", "sway", "--app-id", "x"], ["--rules", "dwm"]] {
+  for wrong in [
+    ["mixer"], ["--rules", "sway", "--app-id", "x"], ["--rules", "dwm"], ["--rules", "sway", "-H", "host"],
+  ] {
     let run = try session.run(program: session.executable("navctl"), ["windows"] + wrong)
     #expect(run.exitCode == CommandStatus.usage.rawValue, "\(wrong)")
   }
