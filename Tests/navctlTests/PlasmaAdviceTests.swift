@@ -19,6 +19,8 @@ func adapterAdvice_ofADesktop_namesIt() {
   let start = "start navd-windows, e.g. systemctl --user enable --now navd-windows"
   #expect(DaemonClient.named("KDE") == "this is KDE Plasma: \(start) (package navd-windows)")
   #expect(DaemonClient.named("COSMIC") == "this is COSMIC, for which there is no adapter yet; see docs/windows.md")
-  #expect(DaemonClient.named("sway") == start)
+  #expect(DaemonClient.named("sway", "sway").hasPrefix("this is sway: write “exec navd-windows” into"))
+  #expect(DaemonClient.named("labwc:wlroots", "labwc").hasPrefix("this is labwc: "))
+  #expect(DaemonClient.named("", "sway", isUnitEnabled: true).hasPrefix("its unit navd-windows.service is enabled"))
   #expect(DaemonClient.named("") == start)
 }

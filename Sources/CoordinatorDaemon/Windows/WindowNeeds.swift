@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import Glibc
 import PresentationModel
 import PresentationRules
 import TextFormats
@@ -32,6 +33,8 @@ extension WindowFollowing {
 public struct WindowSystemFacts: Sendable {
   let capabilities: Set<WindowCapability>
   let backend: String
+  /// The compositor, by its name; nil if it is not known.
+  var compositor: String?
   /// The limit in bytes of the backend's name, which appears in messages.
   private static let maxName = 64
 
@@ -53,8 +56,14 @@ public struct WindowSystemFacts: Sendable {
       let connection = try? Connection.open(address: address, loop: loop),
       let adapters = try? WindowSystemInterface.adapters(on: connection, within: .seconds(1))
     else { return [] }
+    func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    let here = DisplayNames(wayland: variable("WAYLAND_DISPLAY"), x11: variable("DISPLAY"))
     return adapters.compactMap { _, properties in
-      properties.map { (DisplayNames(reading: $0), WindowSystemFacts($0)) }
+      guard let properties else { return nil }
+      let display = DisplayNames(reading: properties)
+      var facts = WindowSystemFacts(properties)
+      if !here.isOther(than: display) { facts.compositor = Compositor.name(variable) }
+      return (display, facts)
     }
   }
 
@@ -78,8 +87,17 @@ public struct WindowSystemFacts: Sendable {
   func whyNot(_ capability: WindowCapability, for what: String) -> String? {
     guard !capabilities.contains(capability) else { return nil }
     let proof = backend == "wlr" ? Self.proofs[capability].map { " before a window was seen \($0)" } ?? "" : ""
-    return "\(what) needs “\(capability.rawValue)”, which the backend “\(backend)” does not offer on this desktop"
-      + proof
+    return "\(what) needs “\(capability.rawValue)”, which the backend “\(backend)” does not offer on "
+      + (compositor ?? "this desktop") + proof
+  }
+
+  /// The advice about the compositor's own rules, as the end of a sentence; empty for a compositor without such rules.
+  private func adviceOnRules(_ destination: String) -> String {
+    guard let compositor else {
+      return "; “navctl windows --rules COMPOSITOR \(destination)” prints the compositor's own rule"
+    }
+    let known = Compositor(rawValue: compositor.lowercased())
+    return known.map { "; add what “navctl windows --rules \($0.rawValue) \(destination)” prints to \($0.place)" } ?? ""
   }
 
   /// The state of a window that proves that a compositor with `wlr` does what it accepts, in words.
@@ -94,10 +112,7 @@ public struct WindowSystemFacts: Sendable {
       ]
       let unplaced = needs.compactMap { capability, what -> FileFault? in
         guard let keys = window.placed(by: capability), let why = whyNot(capability, for: what) else { return nil }
-        return FileFault(
-          path, nil,
-          "\(keys): left out, since \(why); “navctl windows --rules COMPOSITOR \(destination.name)” prints the "
-            + "compositor's own rule")
+        return FileFault(path, nil, "\(keys): left out, since \(why)\(adviceOnRules(destination.name))")
       }
       let unmet = window.needs.compactMap { need -> FileFault? in
         guard let why = whyNot(need.capability, for: need.key) else { return nil }

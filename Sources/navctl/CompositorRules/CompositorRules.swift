@@ -2,24 +2,7 @@ import ArgumentParser
 import PresentationModel
 import TextFormats
 
-/// A compositor whose own configuration can say where windows are.
-enum Compositor: String, CaseIterable, ExpressibleByArgument {
-  case sway, i3, hyprland, niri, labwc, openbox, kwin
-
-  /// The file or the part of it to which the rules are to be copied.
-  var place: String {
-    switch self {
-    case .sway: "~/.config/sway/config; of a window of Xwayland, write class instead of app_id"
-    case .i3: "~/.config/i3/config"
-    case .hyprland: "~/.config/hypr/hyprland.lua"
-    case .niri: "~/.config/niri/config.kdl"
-    case .labwc: "the section windowRules of ~/.config/labwc/rc.xml"
-    case .openbox: "the section applications of ~/.config/openbox/rc.xml"
-    case .kwin:
-      "a file of their own, such as navd.kwinrule, which System Settings imports: Window Management, Window Rules"
-    }
-  }
-
+extension Compositor: ExpressibleByArgument {
   /// A text as a comment of the configuration.
   func comment(_ text: String) -> String {
     switch self {

@@ -1,6 +1,7 @@
 import DBus
 import DBusValues
 import Glibc
+import PresentationModel
 import SessionFiles
 
 /// Advice for a desktop on which no adapter is on the bus.
@@ -10,7 +11,10 @@ extension DaemonClient {
       GnomeShell.getExtensionInfo, on: GnomeShell.bus, at: GnomeShell.object, GnomeShell.extensionID,
       timeout: timeLeft ?? .seconds(3), autoStart: false)
     guard let info = call else {
-      return PlasmaAdvice.here() ?? Self.named(getenv("XDG_CURRENT_DESKTOP").map { String(cString: $0) } ?? "")
+      func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+      return PlasmaAdvice.here()
+        ?? Self.named(
+          variable("XDG_CURRENT_DESKTOP") ?? "", Compositor.name(variable), isUnitEnabled: isAdapterUnitEnabled)
     }
     return GnomeShell.advice(info, isInstalled: Self.isInstalled(GnomeShell.metadata))
   }
@@ -20,10 +24,38 @@ extension DaemonClient {
     BaseDirectories.data().contains { access("\(String(decoding: $0, as: UTF8.self))/\(path)", F_OK) == 0 }
   }
 
+  /// Whether the user manager starts the adapter with the session.
+  private var isAdapterUnitEnabled: Bool {
+    let state = try? connection.callAndWait(
+      Method(
+        "org.freedesktop.systemd1.Manager", "GetUnitFileState", in: Arg<String>("file"), out: Arg<String>("state")),
+      on: "org.freedesktop.systemd1", at: "/org/freedesktop/systemd1", "navd-windows.service",
+      timeout: timeLeft ?? .seconds(3), autoStart: false)
+    return state == "enabled"
+  }
+
   /// The advice for a desktop whose adapter is missing, or for which there is none.
-  /// - Parameter desktop: the names of the desktop, separated by colons.
-  static func named(_ desktop: String) -> String {
+  /// - Parameters:
+  ///   - desktop: the names of the desktop, separated by colons.
+  ///   - compositor: the name of the compositor; nil if it is not known.
+  ///   - isUnitEnabled: whether the user manager starts the adapter with the session.
+  static func named(_ desktop: String, _ compositor: String? = nil, isUnitEnabled: Bool = false) -> String {
+    if isUnitEnabled {
+      return
+        "its unit navd-windows.service is enabled, but does not run: “systemctl --user status navd-windows” says why"
+    }
     let start = "start navd-windows, e.g. systemctl --user enable --now navd-windows"
+    switch compositor {
+    case "sway":
+      return
+        "this is sway: write “exec navd-windows” into ~/.config/sway/config, and type “swaymsg exec navd-windows” now"
+    case "i3":
+      return "this is i3: write “exec_always --no-startup-id navd-windows” into ~/.config/i3/config, and type "
+        + "“i3-msg restart” now"
+    case let name? where ["labwc", "wayfire", "Hyprland", "niri"].contains(name):
+      return "this is \(name): have its configuration start navd-windows, and start it now"
+    default: break
+    }
     let names = desktop.split(separator: ":")
     if names.contains("KDE") { return "this is KDE Plasma: \(start) (package navd-windows)" }
     if names.contains("COSMIC") { return "this is COSMIC, for which there is no adapter yet; see docs/windows.md" }

@@ -76,14 +76,13 @@ struct Doctor: ParsableCommand {
     let manager = try? daemon.connection.callAndWait(
       PropertyAccessing.get, on: "org.freedesktop.systemd1", at: "/org/freedesktop/systemd1",
       ("org.freedesktop.systemd1.Manager", "Version"), timeout: daemon.timeLeft ?? .seconds(3), autoStart: false)
-    let adapters = daemon.windowAdapters()
     return [
       Finding(
         "commands",
         manager.map { "the bus has a user manager, systemd \(String(value: $0) ?? "")" }
           ?? "the bus has no user manager")
     ] + Self.files(files)
-      + (adapters.isEmpty ? [Finding("windows", "no adapter is running")] : Finding.of(adapters)) + [
+      + Finding.ofWindows(daemon, following: (try? files.get())?.windows.keys.sorted() ?? []) + [
         Finding("log", "the messages of a navd that the bus or systemd started: journalctl --user -u navd")
       ]
   }
@@ -151,7 +150,19 @@ private struct Finding {
   }
 
   /// The findings about adapters, one for each display.
-  static func of(_ adapters: [WindowAdapter]) -> [Finding] {
+  /// - Parameter following: the destinations that follow windows.
+  static func ofWindows(_ daemon: DaemonClient, following: [String]) -> [Finding] {
+    let adapters = daemon.windowAdapters()
+    if adapters.isEmpty {
+      if following.isEmpty { return [Finding("windows", "no adapter is running, and no destination follows windows")] }
+      return [
+        Finding(
+          "windows",
+          "no adapter is running, so windows of \(following.joined(separator: ", ")) are not followed, raised or hidden: an item is "
+            + "open while its program runs",
+          daemon.windowAdapterAdvice())
+      ]
+    }
     let silent = adapters.silence.map { Finding("windows", $0, [WindowAdapter].adviceOnSilence) }
     return adapters.compactMap { adapter in
       let display = adapters.count > 1 ? adapter.display.preferred : nil
@@ -168,10 +179,12 @@ private struct Finding {
     func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     // The socket of this display says nothing about another one.
     let here = DisplayNames(wayland: variable("WAYLAND_DISPLAY"), x11: variable("DISPLAY"))
-    guard adapter.backend == "wlr", !here.isOther(than: adapter.display),
-      let socket = sockets.first(where: { getenv($0).map { $0.pointee != 0 } ?? false })
-    else {
+    // These backends know many compositors.
+    guard ["wlr", "x11"].contains(adapter.backend), !here.isOther(than: adapter.display) else {
       return Finding("windows", known)
+    }
+    guard adapter.backend == "wlr", let socket = sockets.first(where: { variable($0)?.isEmpty == false }) else {
+      return Finding("windows", known + (Compositor.name(variable).map { " on \($0)" } ?? ""))
     }
     return Finding(
       "windows", "\(known), which tells no processes, though \(socket) is set here",
@@ -207,9 +220,7 @@ private struct Examined {
   private let release: String
   private let diagnosis: Diagnosis
   private let destinations: [NamedDestination]
-  /// The adapters on the bus; none if they cannot be asked.
-  private let windowAdapters: [WindowAdapter]
-  private let windowAdapterAdvice: String
+  private let windows: [Finding]
   private let failures: [EndingEntry]
   private let entries: [StateEntry]
 
@@ -221,8 +232,7 @@ private struct Examined {
     release = try daemon.value(of: CoordinatorInterface.release) ?? ""
     diagnosis = try daemon.diagnosis()
     destinations = try daemon.destinations()
-    windowAdapters = daemon.windowAdapters()
-    windowAdapterAdvice = windowAdapters.isEmpty ? daemon.windowAdapterAdvice() : ""
+    windows = Finding.ofWindows(daemon, following: destinations.filter { $0.entry.window != nil }.map(\.name))
     let state = try daemon.state()
     failures = try daemon.lastFailures(except: state)
     entries = state.entries
@@ -274,19 +284,6 @@ private struct Examined {
   private var warnings: [Finding] {
     let isOfTheseFiles = checked.map { $0.directories == diagnosis.directories } ?? false
     return Finding.ofWarnings(isOfTheseFiles ? checked?.warnings ?? [] : diagnosis.warnings ?? [])
-  }
-
-  private var windows: [Finding] {
-    if !windowAdapters.isEmpty { return Finding.of(windowAdapters) }
-    let following = destinations.filter { $0.entry.window != nil }.map(\.name)
-    if following.isEmpty { return [Finding("windows", "no adapter is running, and no destination follows windows")] }
-    return [
-      Finding(
-        "windows",
-        "no adapter is running, so windows of \(following.joined(separator: ", ")) are not followed, raised or hidden: an item is "
-          + "open while its program runs",
-        windowAdapterAdvice)
-    ]
   }
 
   /// The items whose programs take longer for their first window than expected.

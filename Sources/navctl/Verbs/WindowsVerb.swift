@@ -115,7 +115,8 @@ struct Windows: ParsableCommand {
       let pattern = WindowProperties(reading: window)
       return compositor.rules(name, WindowPattern(appID: pattern.appID, title: pattern.title), placement)
     }
-    let header = lines.isEmpty ? "no destination says where its windows are" : "for \(compositor.place)"
+    let ofXwayland = compositor == .sway ? "; of a window of Xwayland, write class instead of app_id" : ""
+    let header = lines.isEmpty ? "no destination says where its windows are" : "for \(compositor.place)\(ofXwayland)"
     StandardOutput.write(([compositor.comment(header)] + lines).map { $0 + "\n" }.joined())
     if !mistakes.isEmpty { throw ExitCode(CommandStatus.failed.rawValue) }
   }

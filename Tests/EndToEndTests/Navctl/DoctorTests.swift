@@ -140,6 +140,11 @@ func doctor_withoutNavd_looksAtTheRest() throws {
   #expect(found[3][2].contains("note.toml:1:1: “colour”"), "\(found[3])")
   #expect(found[4][2].contains("fact.toml: no-such-program: not found in PATH"), "\(found[4])")
   #expect(found[6][2].contains("journalctl --user -u navd"))
+  try session.write("command = [\"sleep\", \"60\"]\nwindow = true\n", toDestination: "files")
+  session.environment["SWAYSOCK"] = session.path("socket")
+  let windows = try session.navctl("doctor").lines.first { $0.contains("\twindows\t") } ?? ""
+  #expect(windows.hasPrefix("!!\twindows\tno adapter is running, so windows of files are not followed"), "\(windows)")
+  #expect(windows.contains("this is sway: write “exec navd-windows” into ~/.config/sway/config"), "\(windows)")
   let startable = rows(try Session(starting: false, activatable: true).navctl("doctor"))
   // navd is started by the bus, as after an installation.
   #expect(startable[1][0] == "ok", "\(startable)")

@@ -87,5 +87,13 @@ func doctor_withoutPlace_namesTheRules() throws {
   let checked = try session.navctl("check-config")
   #expect((checked.outputText + checked.errorText).contains(advice), "\(checked.outputText)\(checked.errorText)")
   #expect(try session.navctl("doctor").outputText.contains(advice))
+  // On a compositor that is known, the place for the rule is named.
+  session.environment["LABWC_PID"] = "1"
+  adapter.backend = "wlr"
+  let ofLabwc =
+    "does not offer on labwc; add what “navctl windows --rules labwc mixer” prints to the section windowRules of ~/.config/labwc/rc.xml"
+  #expect(try session.navctl("check-config").outputText.contains(ofLabwc))
+  let doctor = try session.navctl("doctor").outputText
+  #expect(doctor.contains(ofLabwc) && doctor.contains("known by the backend “wlr” on labwc"), "\(doctor)")
   adapter.connection.close()
 }
