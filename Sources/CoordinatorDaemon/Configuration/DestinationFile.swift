@@ -328,7 +328,7 @@ extension TableReader {
     }
     let margin = number("margin", in: 0...WindowPlacement.maxPixels, example: "20")
     if margin != nil, node("place") == nil {
-      fault(node("margin")?.position, "“margin” needs “place”: it is the distance to the edges")
+      fault(node("margin")?.position, WindowPlacement.marginNeedsPlace)
     }
     return WindowPlacement(
       place, size: size, margin: margin, floats: bool("float"),

@@ -128,6 +128,9 @@ public struct WindowPlacement: Hashable, Sendable {
 extension WindowPlacement {
   /// The largest number of logical pixels of a length or a place.
   public static let maxPixels: UInt32 = 16384
+
+  /// The mistake of a margin without a place, in a file or a request.
+  package static let marginNeedsPlace = "“margin” needs “place”: it is the distance to the edges"
 }
 
 extension WindowPlacement.Place {

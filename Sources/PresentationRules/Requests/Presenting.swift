@@ -27,6 +27,9 @@ extension Planner {
         "“\(binding)” follows no windows, so a place, a size and the like say nothing; write window = true into the file of its "
           + "destination, or leave them out")
     }
+    if options.placement?.margin != nil, item(at: binding)?.content.following?.placement.place == nil {
+      throw Refusal(.invalidArgument, WindowPlacement.marginNeedsPlace)
+    }
     if let whyNoMoving, options.namedOutput != nil, item(at: binding)?.destination?.window != nil {
       throw Refusal(.notSupported, whyNoMoving)
     }

@@ -53,6 +53,16 @@ struct PlacementTests {
     #expect(placement(of: handle) == WindowPlacement(.pointer))
   }
 
+  @Test("N15: a margin without a place, of the request or of the file, is refused")
+  func placement_marginWithoutPlace_isRefused() throws {
+    let margin = WindowPlacement(margin: 5)
+    let command = InlineCommand(arguments: [[1]])
+    #expect(fixture.refusal(.present("clock", id: "", options(margin, command: command))) == .invalidArgument)
+    try fixture.present("clock", "", options(margin.overridden(by: WindowPlacement(.anchor(.top))), command: command))
+    let handle = try fixture.show("mixer", "", options(margin))
+    #expect(placement(of: handle)?.margin == 5)
+  }
+
   @Test("N15: a placement of an item without windows is refused")
   func placement_withoutWindows_isRefused() throws {
     for options in [options(Self.written), .with(to: "plain")] {
