@@ -80,6 +80,19 @@ func commandLine_incomplete_isRefused(line: String) {
   #expect(!accepts(line))
 }
 
+@Test("A size or a point without quotes is refused with the advice to write them")
+func placement_withoutQuotes_saysToWriteThem() {
+  for words in [["--size", "640", "400"], ["--size", "50%", "400"], ["--place", "100", "50"]] {
+    do {
+      _ = try Toggle.parse(["mixer"] + words)
+      Issue.record("\(words) is accepted")
+    } catch {
+      #expect(
+        Toggle.message(for: error).contains("in quotes, such as \"\(words[1]) 400\""), "\(Toggle.message(for: error))")
+    }
+  }
+}
+
 @Test func verbs_listedNames_areThoseOfTheirConfigurations() {
   for (name, type) in Verbs.groups.flatMap(\.verbs) { #expect(type().configuration.commandName == name) }
 }

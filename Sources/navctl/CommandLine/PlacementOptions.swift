@@ -57,6 +57,10 @@ struct PlacementOptions: ParsableArguments, RequestOptions {
 extension String {
   /// Reads the argument of an option as the part of a placement.
   fileprivate func part<Part>(_ read: (String) throws(Refusal) -> Part) throws(ValidationError) -> Part {
-    do throws(Refusal) { return try read(self) } catch { throw ValidationError(error.message) }
+    do throws(Refusal) { return try read(self) } catch {
+      // The shell has taken the second number for a word of its own.
+      let isHalf = (try? WindowPlacement.Size("\(self) 1")) != nil
+      throw ValidationError(error.message + (isHalf ? "; write two numbers in quotes, such as \"\(self) 400\"" : ""))
+    }
   }
 }
