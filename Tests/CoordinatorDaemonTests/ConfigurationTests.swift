@@ -288,6 +288,21 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   #expect(report.json.contains(#""warnings":[{"file":"\#(bases.path("a.toml"))","message":"no-such-program: "#))
 }
 
+@Test func configurationReport_regularExpressions_areWarnings() throws {
+  let bases = Bases()
+  for (name, pattern) in [
+    "a": ".*", "b": #"org\.gnome"#, "c": "(Mail|News)", "d": "^mail", "e": "org.gnome.*", "f": "* (draft)",
+    "g": "[Tt]hunar*",
+  ] {
+    try bases.write("command = ['sh']\nwindow = { app-id = '\(pattern)' }", to: "\(name).toml")
+  }
+  let lines = ConfigurationReport(of: bases.root.path(of: "0")).text.split(separator: "\n")
+  #expect(lines.count == 5, "\(lines)")
+  #expect(
+    lines[0].hasPrefix(
+      "\(bases.path("a.toml")): warning: “app-id”: “.*” looks like a regular expression, but it is a shell pattern: "))
+}
+
 @Test func configurationReport_pathAndDirectoryOfTheDestination_areUsed() throws {
   let bases = Bases()
   let tools = bases.root.path(of: "tools")

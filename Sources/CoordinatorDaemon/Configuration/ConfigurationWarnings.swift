@@ -4,8 +4,8 @@ import Processes
 import TextFormats
 
 /// Destinations that may not work, though their files have no mistake: names that no item can have, programs that are not found,
-/// launchers without the scope that they need, items that count as shown too early, and files that are not read. Looking for these takes
-/// longer than reading the files, so it waits for the first request for the warnings.
+/// launchers without the scope that they need, patterns that look like regular expressions, items that count as shown too early, and files
+/// that are not read. Looking for these takes longer than reading the files, so it waits for the first request for the warnings.
 struct ConfigurationWarnings {
   private struct Warning {
     let fault: FileFault
@@ -99,10 +99,25 @@ struct ConfigurationWarnings {
         + "with windows = \"all\", all windows are the item's"
       warnings.append(Warning(fault: FileFault(path, nil, why), missing: nil))
     }
+    for (key, pattern) in [("app-id", destination.window?.pattern.appID), ("title", destination.window?.pattern.title)]
+    {
+      guard let pattern, isLikeExpression(pattern) else { continue }
+      let why =
+        "“\(key)”: \(quoted(pattern)) looks like a regular expression, but it is a shell pattern: “*” is any text, “?” is one character, "
+        + "and all other text is itself; such as \(key) = \"*name*\""
+      warnings.append(Warning(fault: FileFault(path, nil, why), missing: nil))
+    }
     if scope == .tree, let why = arguments.flatMap({ faultOfScope($0.map { ByteString($0) }) }) {
       warnings.append(Warning(fault: FileFault(path, nil, why), missing: nil))
     }
     return warnings
+  }
+
+  /// Whether a pattern has what regular expressions have, and the names and titles of windows seldom: criteria of compositors are such
+  /// expressions.
+  private static func isLikeExpression(_ pattern: String) -> Bool {
+    ["^", ".*", "(?"].contains { pattern.hasPrefix($0) } || ["\\.", ".+"].contains { pattern.parted(at: $0) != nil }
+      || ["(", "|", ")"].allSatisfy { pattern.parted(at: $0) != nil }
   }
 
   /// The programs that start the program of their user's choice.
