@@ -224,6 +224,27 @@ func destinationFile_commandBeyondItsLimit_isRefused() throws {
     "1:1: “place” is not a key of a destination; write it into “window”, such as window = { place = … }"
   ),
   (
+    "state = true\napp_id = 'x'",
+    "2:1: “app_id” is not a key of a destination; write it into “window”, such as window = { app-id = … }"
+  ),
+  (
+    "exec = 'x'",
+    "1:1: “exec” is not a key of a destination; use “command”, such as command = [\"foot\", \"-e\", \"top\"]"
+  ),
+  ("state = true\n[windows]", "2:2: “windows” is not a key of a destination; did you mean “window”?"),
+  (
+    "[mixer]\nstate = true",
+    "1:2: “mixer” is not a key of a destination; write its keys at the top of the file, without “[mixer]”"
+  ),
+  (
+    "command = ['x']\n[window]\ngroup = 'panels'",
+    "3:1: “group” is not a key of window; write it on a line of its own above “window”"
+  ),
+  (
+    "command = ['x']\nwindow = { place = 'topright' }",
+    "2:12: “place”: expected center, top, bottom, left, right, top-left, top-right, bottom-left, bottom-right, pointer, or a point of 0 to 16384 such as 100 50, found “topright”; did you mean top-right?"
+  ),
+  (
     "colour = 'x'",
     "1:1: “colour” is not a key of a destination; use one of desktop-action, command, desktop, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, check, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, replacement, ready, start-timeout, grace"
   ),

@@ -34,6 +34,20 @@ func toml_value_hasThePositionOfItsKeyOrElement(_ text: String, _ expected: Stri
   ("a = {}\na.b = 2", "f:2:1: “a” is already defined at line 1; a dotted key cannot add to it"),
   ("a = 1\n[a.b]", "f:2:2: expected a table, found an integer: “a” is defined at line 1"),
   ("a = {}\n[a.b]", "f:2:2: expected a table with a header of its own, found one in braces: “a” is defined at line 1"),
+  (
+    "// a",
+    "f:1:1: expected a key, found “/”; a key is letters, digits, “_” and “-”, or a string in quotes; a comment begins with “#”"
+  ),
+  (
+    "a = {\n  b = 1 }",
+    "f:1:6: expected a key, found the end of the line: a table in braces is on one line; or end the file with a line such as “[window]”, and write the keys on lines below it"
+  ),
+  (
+    "a = { b = 640 400 }",
+    "f:1:15: expected “,” or “}” on the same line, after a value in braces, found “4”; write a text with blanks in quotes"
+  ),
+  ("a = [“x”]", "f:1:6: expected a value, found ““”; write strings in quotes, \" or '"),
+  ("a = True", "f:1:5: “True” is not a value; write true"),
   ("a = yes", "f:1:5: “yes” is not a value; write strings in quotes"),
   (
     "a = 9223372036854775808",
@@ -47,7 +61,10 @@ func toml_value_hasThePositionOfItsKeyOrElement(_ text: String, _ expected: Stri
   ("a = \"x", "f:1:5: the string has no closing quote"),
   ("a = \"x\n\"", "f:1:5: the string has no closing quote on its line"),
   ("a = '''x\ry'''", "f:1:9: the control character \\x0d is not allowed here"),
-  ("a = \"\\e\"", #"f:1:6: expected one of \b \t \n \f \r \" \\ \uXXXX \UXXXXXXXX, found “\e”"#),
+  (
+    "a = \"\\e\"",
+    #"f:1:6: expected one of \b \t \n \f \r \" \\ \uXXXX \UXXXXXXXX, found “\e”; in single quotes, “\” is itself"#
+  ),
   ("a = \"\\ud800\"", #"f:1:6: expected \u and the 4 hexadecimal digits of a Unicode scalar value, found “\ud800”"#),
   ("a = \"\\u0000\"", "f:1:6: U+0000 is not allowed: text on the bus and in commands cannot contain NUL"),
   ("a = 'x\0'", "f:1:7: the control character \\x00 is not allowed here"),

@@ -300,23 +300,47 @@ extension TableReader {
       endsLeftover: kills || leftover == "end", kills: kills, placement: placement)
   }
 
-  /// The keys of `window` that are written beside it.
-  fileprivate static let adviceOfDestination = Dictionary(
-    uniqueKeysWithValues: [
-      "app-id", "settle", "linger", "windows", "kill", "leftover", "place", "size", "margin", "float", "focus",
-      "sticky",
-      "above", "fullscreen", "adopt",
-    ].map { ($0, "write it into “window”, such as window = { \($0) = … }") })
-
-  /// The words that other programs have for keys of `window`.
-  fileprivate static let adviceOfWindow = [
-    "position": "use “place”, such as place = \"top-right\"", "anchor": "use “place”, such as place = \"top-right\"",
-    "floating": "use “float”", "no-focus": "use focus = false", "no_focus": "use focus = false",
-    "width": "use “size”, such as size = \"640 400\"", "height": "use “size”, such as size = \"640 400\"",
-    "geometry": "use “size” and “place”", "class": "use “app-id”, which is also the class of an X11 window",
-    "pin": "use “sticky”", "output": "use “--output” of navctl, or the option of the request",
-    "monitor": "use “--output” of navctl, or the option of the request",
+  private static let keysOfWindow: Set = [
+    "app-id", "settle", "linger", "windows", "kill", "leftover", "place", "size", "margin", "float", "focus", "sticky",
+    "above", "fullscreen", "adopt",
   ]
+
+  /// The advice about a key that a destination does not have: one of `window`, or what other programs have.
+  fileprivate static func adviceOfDestination(_ key: String, _ node: TOMLNode) -> String? {
+    if case .table = node.content {
+      return nearest(to: key, among: ["window"]) == nil
+        ? "write its keys at the top of the file, without \(quoted("[\(key)]"))" : nil
+    }
+    let key = key.replacingAll("_", with: "-")
+    if keysOfWindow.contains(key) { return "write it into “window”, such as window = { \(key) = … }" }
+    return switch key {
+    case "exec", "cmd", "program", "run": "use “command”, such as command = \(DestinationKey.command.example)"
+    case "windowrule", "windowrulev2", "window-rule", "for-window":
+      "write what it says into “window”, such as window = { app-id = \"foot\", place = \"top-right\" }"
+    case "key", "keys", "bind", "bindsym", "keybind", "shortcut", "hotkey":
+      "the configuration of the compositor binds keys, to “navctl toggle” and the name of this file without “.toml”"
+    case "name": "the name is that of the file without “.toml”"
+    default: nil
+    }
+  }
+
+  /// The advice about a key that `window` does not have: one of the file, or what other programs have.
+  fileprivate static func adviceOfWindow(_ key: String, _ node: TOMLNode) -> String? {
+    let key = key.replacingAll("_", with: "-")
+    if DestinationKey(rawValue: key) != nil { return "write it on a line of its own above “window”" }
+    return switch key {
+    case "position", "anchor", "center", "x", "y": "use “place”, such as place = \"top-right\" or place = \"100 50\""
+    case "floating": "use “float”"
+    case "no-focus": "use focus = false"
+    case "width", "height": "use “size”, such as size = \"640 400\""
+    case "geometry": "use “size” and “place”"
+    case "class": "use “app-id”, which is also the class of an X11 window"
+    case "pin": "use “sticky”"
+    case "scratchpad": "write dismissal = \"hide\" on a line of its own above “window”"
+    case "output", "monitor": "use “--output” of navctl, or the option of the request"
+    default: nil
+    }
+  }
 
   /// Reads the keys that say where and how the window is shown (N15).
   private mutating func windowPlacement() -> WindowPlacement {

@@ -14,13 +14,12 @@ struct TableReader {
   private(set) var faults: [FileFault] = []
   private let table: [String: TOMLNode]
   private var known: [String] = []
-  /// Hints for keys that the table does not have, by key.
-  private let advice: [String: String]
+  private let advice: (_ key: String, TOMLNode) -> String?
 
-  /// - Parameter advice: hints for keys that the table does not have, by key: they are another table's, or another program's.
+  /// - Parameter advice: the hint for a key that the table does not have: it is another table's, or another program's.
   init(
     _ table: [String: TOMLNode], name: String, file: String, position: TextPosition? = nil,
-    advice: [String: String] = [:]
+    advice: @escaping (_ key: String, TOMLNode) -> String? = { _, _ in nil }
   ) {
     self.table = table
     self.name = name
@@ -129,7 +128,8 @@ struct TableReader {
     do {
       return try parse(text)
     } catch {
-      fault(position, "“\(key)”: \(error.why), for example \(key) = \(example)")
+      // A value that was probably meant says more than an example.
+      fault(position, "“\(key)”: \(error.why)" + (error.why.hasSuffix("?") ? "" : ", for example \(key) = \(example)"))
       return nil
     }
   }
@@ -158,7 +158,7 @@ struct TableReader {
   mutating func finish() -> [FileFault] {
     for (key, node) in table where !known.contains(key) {
       let hint =
-        advice[key] ?? nearest(to: key, among: known).map { "did you mean “\($0)”?" }
+        advice(key, node) ?? nearest(to: key, among: known).map { "did you mean “\($0)”?" }
         ?? "use one of \(known.joined(separator: ", "))"
       fault(node.position, "\(quoted(key)) is not a key of \(name); \(hint)")
     }

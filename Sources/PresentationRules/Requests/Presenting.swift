@@ -226,7 +226,9 @@ extension Planner {
   }
 
   func unknownDestination(_ name: String) -> Refusal {
-    if let mistake = state.registry.mistake(in: name) {
+    // The name of the file is often given for that of the destination.
+    let bare = name.hasSuffix(".toml") ? String(name.dropLast(5)) : name
+    if let mistake = state.registry.mistake(in: bare) {
       return Refusal(
         .unknownDestination, "there is no destination \(quoted(name)), since its file has a mistake: \(mistake)")
     }
@@ -236,10 +238,10 @@ extension Planner {
         "there is no destination \(quoted(name)), which is a group with \(tags.sorted().joined(separator: ", ")); open one of "
           + "these")
     }
-    let hint = nearest(to: name, among: state.registry.all.lazy.map(\.name)).map { "did you mean “\($0)”? Otherwise " }
+    let hint = nearest(to: bare, among: state.registry.all.lazy.map(\.name)).map { "did you mean “\($0)”? Otherwise " }
     let advice =
       state.registry.hasFiles
-      ? "write \(quoted("navd/destinations/\(name).toml")) in ~/.config, or in $XDG_CONFIG_HOME if that is set"
+      ? "write \(quoted("navd/destinations/\(bare).toml")) in ~/.config, or in $XDG_CONFIG_HOME if that is set"
       : "let the program serve it, since an embedded coordinator reads no files"
     return Refusal(.unknownDestination, "there is no destination \(quoted(name)); \(hint ?? "")\(advice)")
   }

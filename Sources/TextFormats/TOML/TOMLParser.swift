@@ -105,7 +105,9 @@ package struct TOMLParser {
     }
     while let byte, isKeyByte(byte) { advance() }
     guard index > start else {
-      throw fault("expected a key, found \(found); a key is letters, digits, “_” and “-”, or a string in quotes")
+      let comment = byte == ascii("/") || byte == ascii(";") ? "; a comment begins with “#”" : ""
+      throw fault(
+        "expected a key, found \(found); a key is letters, digits, “_” and “-”, or a string in quotes\(comment)")
     }
     return String(decoding: bytes[start..<index], as: UTF8.self)
   }
@@ -151,10 +153,17 @@ package struct TOMLParser {
     skipBlanks()
     if take("}") { return .table([:]) }
     while true {
+      skipBlanks()
+      guard !isLineEnd, byte != ascii("#") else {
+        throw fault(
+          "expected a key, found \(found): a table in braces is on one line; or end the file with a line such as “[window]”, "
+            + "and write the keys on lines below it")
+      }
       try keyAndValue(into: table)
       skipBlanks()
       if take("}") { return .table(table.content) }
-      try expect(",", "or “}” on the same line, after a value in braces")
+      let hint = byte.map(isKeyByte) == true ? "; write a text with blanks in quotes" : ""
+      try expect(",", "or “}” on the same line, after a value in braces", hint)
     }
   }
 
@@ -165,7 +174,9 @@ package struct TOMLParser {
     while let byte, isKeyByte(byte) || byte == ascii("+") || byte == ascii(".") || byte == ascii(":") { advance() }
     let word = String(decoding: bytes[start..<index], as: UTF8.self)
     switch word {
-    case "": throw fault("expected a value, found \(found)")
+    case "": throw fault("expected a value, found \(found)" + (isLineEnd ? "" : #"; write strings in quotes, " or '"#))
+    case "True", "TRUE", "False", "FALSE":
+      throw fault("\(quoted(word)) is not a value; write \(word.lowercased())", at: position)
     case "true": return .boolean(true)
     case "false": return .boolean(false)
     case "inf", "+inf": return .real(.infinity)
@@ -312,7 +323,9 @@ package struct TOMLParser {
       text += Array(String(scalar).utf8)
     default:
       let found = letter.map { quoted("\\" + String(decoding: [$0], as: UTF8.self)) } ?? self.found
-      throw fault(#"expected one of \b \t \n \f \r \" \\ \uXXXX \UXXXXXXXX, found \#(found)"#, at: start)
+      throw fault(
+        #"expected one of \b \t \n \f \r \" \\ \uXXXX \UXXXXXXXX, found \#(found); in single quotes, “\” is itself"#,
+        at: start)
     }
   }
 
@@ -335,9 +348,13 @@ package struct TOMLParser {
     return true
   }
 
-  /// - Parameter context: the rest of the message, as in `after a key`.
-  private mutating func expect(_ character: Unicode.Scalar, _ context: String) throws(FileFault) {
-    guard take(character) else { throw fault("expected “\(character)” \(context), found \(found)") }
+  /// - Parameters:
+  ///   - context: the middle of the message, as in `after a key`.
+  ///   - hint: its end.
+  private mutating func expect(
+    _ character: Unicode.Scalar, _ context: String, _ hint: String = ""
+  ) throws(FileFault) {
+    guard take(character) else { throw fault("expected “\(character)” \(context), found \(found)\(hint)") }
   }
 
   private mutating func skipBlanks() { while byte == 0x20 || byte == 0x09 { advance() } }

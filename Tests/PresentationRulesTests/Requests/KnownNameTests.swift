@@ -44,6 +44,9 @@ struct KnownNameTests {
     #expect(refusal(.present("osd", id: "", ItemOptions()))?.message == message)
     #expect(refusal(.present("note", id: "", .with(to: "osd")))?.message == message)
     #expect(refusal(.select("panels", tag: "osd", binding: nil, id: nil, ItemOptions()))?.message == message)
+    #expect(
+      refusal(.present("x", id: "", .with(to: "osd.toml")))?.message
+        == message.replacing("“osd”", with: "“osd.toml”"))
     // The destination is in effect from an earlier text of the file.
     #expect(refusal(.present("mixer", id: "", ItemOptions())) == nil)
     fixture.load([mixer], mistakes: [:])
