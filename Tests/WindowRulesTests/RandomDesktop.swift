@@ -264,8 +264,10 @@ final class RandomDesktop {
     }
     if numbers.chance(0.4), let handle = shown.randomElement(using: &numbers) {
       let item = items[handle]!
-      // What the program shows is the item's, if its file says so.
-      guard !item.rule.takesAll, item.rule.linger == nil, !isAwaited(item.appID) else { return }
+      // What the program shows is the item's, if its file says so. Nobody opens a further window in a process that has none.
+      guard !item.rule.takesAll, item.rule.linger == nil, !isAwaited(item.appID),
+        windows.contains(where: { $0.process == item.process })
+      else { return }
       return open(by: item.process!, item.appID, isOfUser: true)
     }
     // A new program of the user's own can be told from one to which a command has handed over.
