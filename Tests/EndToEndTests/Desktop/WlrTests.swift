@@ -142,7 +142,7 @@ private func window_withTheNameOfItsProgram_isTheItemsAlone() throws {
   let expected = [
     "\(without) goes by the application id “foot” here, while no other window has it, since the backend “wlr” tells no processes; "
       + advice,
-    "\(without) needs “pid”, which the backend “wlr” does not offer on this desktop",
+    "\(without) needs “pid”, which the backend “wlr” does not offer on sway",
   ]
   let warnings = try session.navctl("check-config", "--json").json?["warnings"]?.array?.compactMap {
     $0["message"]?.string

@@ -264,7 +264,9 @@ func service_whoseProcessesMoveToAScope_isAlsoTheseProcesses() throws {
   // The service itself has ended, and the item goes on.
   let path = try session.present("fact", "1", shell("\(move) & wait; exit 5"))
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
-  try session.poll("the sleeper has moved") { try session.isActive("navd-test-moved.scope") }
+  try session.poll("the sleeper has moved, and runs") {
+    try session.isActive("navd-test-moved.scope") && session.processes().contains { $0.name == "sleep" }
+  }
   let unit = try #require(try session.unit(of: "fact"))
   #expect(try session.systemctl("kill", "--signal=KILL", unit).exitCode == 0)
   try session.poll("the service has ended") { try !session.isActive(unit) }
@@ -279,7 +281,9 @@ func service_whoseProcessesMoveToAScope_isAlsoTheseProcesses() throws {
   for script in ["\(move) & exec sleep 50", "exec \(move)"] {
     let path = try session.present("fact", "", shell(script))
     #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
-    try session.poll("the sleeper has moved") { try session.isActive("navd-test-moved.scope") }
+    try session.poll("the sleeper has moved, and runs") {
+      try session.isActive("navd-test-moved.scope") && session.processes().contains { $0.name == "sleep" }
+    }
     try session.dismiss("fact")
     #expect(try session.ending(of: path).reason == "dismissed")
     try session.poll("the scope has ended") { try !session.isActive("navd-test-moved.scope") }
