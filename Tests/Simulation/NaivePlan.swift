@@ -346,7 +346,8 @@ struct NaivePlan {
 
     var item = held.taking(options, from: client)
     if let group = item.group, item.queuedAt != nil {
-      try judgeGroup(group, binding, &item, options, dependingOn: parent(of: binding))
+      try judgeGroup(
+        group, binding, &item, options, dependingOn: closure([parent(of: binding)].compactMap(\.self)))
     } else if options.ifBusy != .queue {
       item.mayQueueAt = nil
     }
@@ -396,6 +397,8 @@ struct NaivePlan {
     if options.ifBusy == .queue, stack != nil { faults.insert(.invalidArgument) }
     guard faults.isEmpty else { throw NaiveRefusal(faults) }
 
+    // The parent may be presented from the item that goes (C7).
+    let dependencies = closure([options.from].compactMap(\.self))
     clear(binding, items[binding]?.id == id && isUnseen(binding) ? .closed : .replaced)
     var item = NaiveItem(id: id, destination: destination)
     let settings = destination?.itemSettings?.options
@@ -412,7 +415,7 @@ struct NaivePlan {
     if let group {
       try judgeGroup(
         group, binding, &item, options, isInStack: stack != nil,
-        dependingOn: options.from, stack.flatMap { paths[$0]?.last })
+        dependingOn: dependencies.union(closure([stack.flatMap { paths[$0]?.last }].compactMap(\.self))))
     }
     items[binding] = item
     if let stack { paths[stack, default: []].append(binding) }
@@ -453,7 +456,7 @@ struct NaivePlan {
   /// Makes an item the selected member, or has it wait, or refuses it (G6, G8, G9).
   private mutating func judgeGroup(
     _ group: BindingID, _ binding: BindingID, _ item: inout NaiveItem, _ options: ItemOptions, isInStack: Bool = false,
-    dependingOn dependencies: BindingID?...
+    dependingOn dependencies: Set<BindingID>
   ) throws(NaiveRefusal) {
     guard let other = selected(in: group) else {
       // A held member goes on waiting (H4).
@@ -486,7 +489,7 @@ struct NaivePlan {
       try queue(&item, in: group)
     case .replace, .interrupt:
       // The member that would go is one on which the new item would depend (C7).
-      guard !closure(dependencies.compactMap(\.self)).contains(other) else { throw NaiveRefusal(.invalidArgument) }
+      guard !dependencies.contains(other) else { throw NaiveRefusal(.invalidArgument) }
       if options.ifBusy == .interrupt, !isIdle {
         guard place(of: other, in: paths) == nil else { throw NaiveRefusal(.invalidArgument) }
         interrupt(other)
