@@ -190,7 +190,9 @@ extension NaivePlan {
     for binding in isNew {
       let all = closure(dependencies(of: binding))
       if all.contains(binding) { return [.invalidArgument] }
-      if let group = items[binding]!.group, all.contains(where: { items[$0]?.group == group }) {
+      guard let group = items[binding]!.group else { continue }
+      let isMember = all.contains { items[$0]?.group == group }
+      if isMember || kept.contains(where: { all.contains($0.binding) && $0.showing.item.group == group }) {
         return [.invalidArgument]
       }
     }
