@@ -11,7 +11,8 @@ struct Quit: ParsableCommand {
     verb: "quit", "Close everything, then stop navd.",
     """
     What asks before it closes, for example whether to save, does so first, and this waits for the answer. If it stays, so does navd, and \
-    the exit status is 1. If navd is not running, does nothing, with exit status 0.
+    the exit status is 1. It is 1, too, while a window is hidden that nothing on the bus could show again. If navd is not running, does \
+    nothing, with exit status 0.
     """)
 
   @OptionGroup var global: GlobalOptions
@@ -42,10 +43,13 @@ struct Quit: ParsableCommand {
     // The presentations that have not answered; nil before the state is known.
     var left: Set<UInt64>?
     var kept: [(binding: String, message: String)] = []
+    var hidden: [ParkedEntry] = []
     var fault: DBusError?
     var bindings: Set<String> = []
     follower.onState = { properties, serial in
-      let open = StateSnapshot(properties, serial: serial).entries.filter { $0.knownPhase != .waiting }
+      let state = StateSnapshot(properties, serial: serial)
+      hidden = state.parkedEntries
+      let open = state.entries.filter { $0.knownPhase != .waiting }
       if let known = left { return left = known.intersection(open.compactMap(\.presentation)) }
       // navd refuses to quit while a protected item is open, so nothing is closed then.
       let isProtected = open.contains { destination(of: $0)?.protected == true }
@@ -75,6 +79,11 @@ struct Quit: ParsableCommand {
     }
     follower.start()
     try turn { left == nil }
+    if let name = hidden.first?.binding, daemon.windowAdapters().allSatisfy({ $0.backend == nil }) {
+      throw Failure(
+        "quit", "“\(name)” is hidden, and nothing on the bus can show its windows again",
+        hint: "start navd-windows first; “navctl quit --force” does not show what navd has not started")
+    }
     if left?.isEmpty != false { return }
     let dismissals = bindings.sorted().map { binding in
       TransactionRequest(

@@ -1,6 +1,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import EventLoops
 import Glibc
 import PresentationModel
 import TestSupport
@@ -34,6 +35,25 @@ private typealias Rows = CoordinatorInterface
     try files.session.poll("it is let go") { try !files.session.navctl("list").outputText.contains("parked") }
     try files.session.wait("it is shown") { files.adapter.requests.last == "show music" }
     #expect(!files.adapter.requests.contains("close music"))
+  }
+
+  @Test("R9, N12: navctl quit leaves no window hidden that navd has not opened, and that nothing can show")
+  func quit_hiddenGuestWithoutAdapter_isRefused() throws {
+    let files = try FollowedCommand("exit 0", window: "window = { app-id = 'music' }")
+    let session = files.session
+    let music = Window("music", appID: "music", pid: UInt64(getpid()))
+    files.adapter.open(music)
+    let path = try session.present("files")
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    try session.dismiss("files")
+    #expect(try session.ending(of: path).reason == "dismissed")
+    files.adapter.connection.close()
+    let refused = try session.navctl("quit")
+    #expect(refused.exitCode == 1 && refused.errorText.contains("“files” is hidden"), "\(refused.errorText)")
+    let adapter = try ScriptedWindowSystem(session, [music])
+    let quit = try session.startNavctl("quit")
+    try session.wait("it is shown, and navd ends") { adapter.requests == ["show music"] && quit.hasEnded }
+    #expect(try session.waitForEnd() == .exited(code: 0))
   }
 
   /// The program runs once; a second start ends at once.
