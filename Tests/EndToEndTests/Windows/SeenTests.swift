@@ -134,11 +134,11 @@ private typealias Rows = CoordinatorInterface
     try test.waitInView(true)
     let cover = try #require(try screen.window("cover"))
     try screen.makeFloating(cover)
-    for command in ["border none", "resize set 1280 720", "move absolute position 0 0"] {
-      try session.runTool(manager.messenger, ["[con_id=\(cover.id)] \(command)"])
-    }
-    // The managers tell no event of another size.
+    // The managers tell no event of another size, and sway gives a window that of a late frame.
     try session.poll("it is large") {
+      for command in ["border none", "resize set 1280 720", "move absolute position 0 0"] {
+        try session.runTool(manager.messenger, ["[con_id=\(cover.id)] \(command)"])
+      }
       let tree = try session.run(program: manager.messenger, ["-t", "get_tree"]).outputText
       func isLarge(_ node: JSON) -> Bool {
         if node["id"]?.unsigned.map(String.init) == cover.id { return node["rect"]?["height"] == 720 }
