@@ -21,7 +21,7 @@ extension WindowTracker {
     let presentation = handle
     let handle = program(of: presentation)
     guard let following = followed[handle] else { return report(.dismissAnswered(presentation, result: [:])) }
-    func mustSpare() -> Bool { (isByRule || !isForced) && showsWindowOfUser(handle) }
+    func mustSpare() -> Bool { (isByRule || !isForced || isFinal) && showsWindowOfUser(handle) }
     switch following.stage {
     case .requested:
       report(.dismissAnswered(presentation, result: [:]))

@@ -52,14 +52,16 @@ import Testing
     return tracker
   }
 
-  @Test("N5: a dismissal that a rule forces leaves a program alone that shows a window of its user's")
-  func dismissal_forcedByRule_sparesWindowOfUser() {
+  @Test("N5: a dismissal that a rule or Quit forces leaves a program alone that shows a window of its user's")
+  func dismissal_forcedByRuleOrQuit_sparesWindowOfUser() {
+    for (isByRule, isFinal) in [(true, false), (false, true)] {
+      var tracker = besideUsers()
+      tracker.dismiss(one, isForced: true, isByRule: isByRule, isFinal: isFinal)
+      #expect(tracker.next() == [.close(window: "w1")])
+      tracker.graceIsOver(for: one)
+      #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
+    }
     var tracker = besideUsers()
-    tracker.dismiss(one, isForced: true, isByRule: true)
-    #expect(tracker.next() == [.close(window: "w1")])
-    tracker.graceIsOver(for: one)
-    #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
-    tracker = besideUsers()
     tracker.dismiss(one, isForced: true)
     #expect(tracker.next() == [.terminate(one)])
   }
