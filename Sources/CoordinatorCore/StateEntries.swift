@@ -127,6 +127,7 @@ extension StateMachine {
       entry.presentation = presentation.handle.number
       entry.handle = presentation.handle.path
       if isOutdated(presentation.handle) { entry.isOutdated = true }
+      entry.stays = reasonToStay(of: presentation.handle)
       return entry.properties
     }
   }

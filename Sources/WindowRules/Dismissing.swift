@@ -264,9 +264,11 @@ extension WindowTracker {
   /// Keeps a presentation and its windows, and declines the dismissal.
   mutating func keep(_ handle: Handle, _ message: String) {
     giveUpGuessedDialogs(of: handle)
+    let wasAsked = followed[handle]!.closing?.isForced == false
     followed[handle]!.stage = followed[handle]!.isParked ? .parked : .shown
     effects.append(.stopWaiting(handle))
     reportDeclining(of: handle, message)
+    if wasAsked { presentParked(handle) }
   }
 
   /// Notes that the time of ``Effect/wait(_:milliseconds:)`` is over.

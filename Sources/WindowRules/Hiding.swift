@@ -196,6 +196,8 @@ extension WindowTracker {
       if following.closing?.isForced != true { force(program) }
     } else if isResting(program) {
       askToClose(program)
+    } else if let dialog = following.closing?.dialogs.min() {
+      reportAsking(of: program, windows[dialog]?.properties.title ?? "")
     }
   }
 }

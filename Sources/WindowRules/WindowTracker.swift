@@ -318,6 +318,12 @@ public struct WindowTracker {
       return report(.asking(presentation(of: program), message: message))
     }
     effects += [.stopWaiting(program), .parkedStays(program, message: message)]
+    presentParked(program)
+  }
+
+  /// Has a parked program presented again that was asked to end, and stays: it may ask its user, who has to see that (N8).
+  mutating func presentParked(_ program: Handle) {
+    if capabilities != nil, followed[program]?.isParked == true { report(.parkedShown(program)) }
   }
 
   /// - Returns: whether the program was parked.

@@ -13,6 +13,8 @@ struct NaiveParked {
   var claimant: Handle?
   /// Whether it must end without a question.
   var isEnding = false
+  /// Why it stays, since it was asked to end.
+  var stays: String?
 
   func isOutdated(by destination: Destination) -> Bool {
     presenter != destination.presenter || destination.window == nil || isOfHiding && destination.window?.hides != true
@@ -50,7 +52,7 @@ extension NaiveModel {
     }
     guard let program else { return nil }
     programs[handle] = program
-    parked[program]!.claimant = handle
+    (parked[program]!.claimant, parked[program]!.stays) = (handle, nil)
     return program
   }
 

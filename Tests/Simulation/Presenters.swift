@@ -88,7 +88,7 @@ struct Presenters {
       }
     case .raise, .bring, .move, .releaseParked: return []
     case .endParked(let program, let isForced):
-      return dice.chance(isForced ? 90 : 60) ? [.parkedEnded(program)] : [.parkedStays(program)]
+      return dice.chance(isForced ? 90 : 60) ? [.parkedEnded(program)] : [.parkedStays(program, message: "asks")]
     case .abandon(let handle):
       return dice.chance(faults) ? [.dismissAnswered(handle, result: result())] : []
     }
@@ -173,7 +173,7 @@ struct Presenters {
     case 0: .presentAnswered(handle, error: nil)
     case 11: .presenterLeft(handle)
     case 12: .presenterReturned(handle)
-    case 13: .parkedStays(handle)
+    case 13: .parkedStays(handle, message: "stays")
     case 6: .hidden(handle)
     case 7: .parkedEnded(handle)
     case 1: .presentAnswered(handle, error: "no")
@@ -202,7 +202,7 @@ extension Report {
     case .presentAnswered(let handle, _), .ready(let handle), .updateAnswered(let handle),
       .dismissAnswered(let handle, _),
       .declined(let handle, _), .hidden(let handle), .guestHidden(let handle), .outputGone(let handle),
-      .parkedShown(let handle), .parkedEnded(let handle), .parkedStays(let handle),
+      .parkedShown(let handle), .parkedEnded(let handle), .parkedStays(let handle, _),
       .asking(let handle, _), .presenterLeft(let handle), .presenterReturned(let handle), .windowsGone(let handle, _),
       .windowsBack(let handle), .startsSlowly(let handle), .hung(let handle, _), .ended(let handle, _, _):
       handle

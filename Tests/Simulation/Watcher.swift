@@ -123,7 +123,10 @@ struct Watcher {
   }
 
   private static func parked(_ machine: borrowing StateMachine) -> [String] {
-    machine.parked.map { "\($0.handle)" + (machine.isOutdated($0.handle) ? " outdated" : "") }
+    machine.parked.map { parked in
+      let stays = machine.reasonToStay(of: parked.handle).map { " \($0)" } ?? ""
+      return "\(parked.handle)" + (machine.isOutdated(parked.handle) ? " outdated" : "") + stays
+    }
   }
 
   private mutating func introduce(

@@ -423,7 +423,7 @@ struct World: ~Copyable {
     for (group, tags) in served { watcher.forget(tags.subtracting(model.tags(of: group)), of: group) }
     checker.forgetAbsences()
     // The record does not have the requests to programs to end.
-    for program in model.parked.keys { model.parked[program]!.isEnding = false }
+    for program in model.parked.keys { (model.parked[program]!.isEnding, model.parked[program]!.stays) = (false, nil) }
     restarts += 1
     if restarts.isMultiple(of: 2) { try editFile() }
   }
@@ -571,9 +571,11 @@ struct World: ~Copyable {
       model.decline(showing.token, at: now)
     }
     if case .parkedEnded(let program) = report { model.parked[program] = nil }
-    if case .parkedStays(let program) = report, model.parked[program]?.isEnding == true {
+    if case .parkedStays(let program, let message) = report, let parked = model.parked[program] {
+      model.parked[program]!.isEnding = false
+      model.parked[program]!.stays = message
       // A navd that quits gives the program back to its user.
-      if model.isShutDown { model.parked[program] = nil } else { model.parked[program]!.isEnding = false }
+      if parked.isEnding, model.isShutDown { model.parked[program] = nil }
     }
     switch report {
     case .windowsGone(let handle, let isFinal):
@@ -714,6 +716,7 @@ struct World: ~Copyable {
       if case .endParked(let program, let isForced) = command {
         try require(model.parked[program] != nil, "N8", "\(program) is to end, and is not parked")
         if isForced { model.parked[program]!.isEnding = true }
+        model.parked[program]!.stays = nil
       }
       if let left = asked {
         guard left > 0 else {
@@ -730,6 +733,11 @@ struct World: ~Copyable {
       {
         presenters.sayReady(handle, &dice)
       }
+    }
+    for program in model.listedParked {
+      let (told, expected) = (machine.reasonToStay(of: program), model.parked[program]!.stays)
+      try require(
+        told == expected, "N8", "\(program) stays because of \(told ?? "nothing"), not \(expected ?? "nothing")")
     }
     try checker.checkWaits(now: now, nextDeadline: nextDeadline)
     if let expiry = model.expiries.values.min() {

@@ -2098,7 +2098,10 @@ import Testing
     #expect(
       tracker.next() == [.close(window: "w1"), .close(window: "w2"), .wait(one, milliseconds: 2000)])
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.parkedStays(one, message: "the window “Title” is still open")])
+    #expect(
+      tracker.next() == [
+        .parkedStays(one, message: "the window “Title” is still open"), .report(.parkedShown(one)),
+      ])
     tracker.endParked(one, isForced: true)
     #expect(tracker.next() == [.terminate(one), .wait(one, milliseconds: 2000)])
     tracker.closed("w1")
@@ -2281,11 +2284,12 @@ import Testing
     }
   }
 
-  @Test("N8: a parked program that asks its user is still parked")
-  func parked_asking_stays() {
+  @Test("N8: a parked program that asks its user is to be presented again, each time that it is to end")
+  func parked_asking_isToBePresented() {
     var tracker = parked()
     tracker.endParked(one, isForced: false)
     _ = tracker.next()
+    let asks: [WindowTracker.Effect] = [.parkedStays(one, message: "Save?"), .report(.parkedShown(one))]
     tracker.opened(window("d", title: "Save?", parent: "w1"), program: one)
     #expect(tracker.next() == [.parkedStays(one, message: "Save?")])
   }

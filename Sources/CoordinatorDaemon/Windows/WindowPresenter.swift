@@ -365,7 +365,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     case .report(let report): if focus.counts(report, on: system.name) { reports.take(noting(report)) }
     case .parkedStays(let program, let message):
       log.notice("a hidden program does not end: \(message)", metadata: ["presentation": "\(program)"])
-      reports.take(.parkedStays(program))
+      reports.take(.parkedStays(program, message: message))
     case .abandon(let program): programs[program]?.presenter.abandon(program)
     case .hide(let id):
       system.request(Rows.hide, id) { [weak self] in

@@ -30,12 +30,12 @@ public enum Report: Hashable, Sendable {
   case windowsGone(Handle, isFinal: Bool)
   /// The presentation has a window again, after `windowsGone`.
   case windowsBack(Handle)
-  /// The user of a parked program has shown its windows (N8).
+  /// The windows of a parked program are shown by its user, or are to be, since it was asked to end and may ask its user (N8).
   case parkedShown(Handle)
   /// A parked program has ended (N8).
   case parkedEnded(Handle)
   /// A parked program that was to end goes on: its user has cancelled that, or it does not end (N8).
-  case parkedStays(Handle)
+  case parkedStays(Handle, message: String)
   /// The presenter asks its user before it answers the command `dismiss` (P16).
   case asking(Handle, message: String)
   /// The presenter on the bus has left the bus (D4).

@@ -138,7 +138,7 @@ public struct StateSnapshot: TypedDictionary {
     public let parked = DictionaryKey<[Properties]>(
       "parked",
       doc: "The programs whose windows dismissals have hidden, the oldest first; absent if there is none. Each: "
-        + "binding s, id s, destination s, presentation t, handle o, outdated b.")
+        + "binding s, id s, destination s, presentation t, handle o, outdated b, stays s.")
   }
 
   public var entries: [StateEntry] { (self.presentations ?? []).map(StateEntry.init) }
@@ -189,6 +189,9 @@ public struct ParkedEntry: TypedDictionary {
     public let isOutdated = DictionaryKey<Bool>(
       "outdated",
       doc: "Present and true if the destination's file has another command now. It ends when it would be shown again.")
+    public let stays = DictionaryKey<String>(
+      "stays",
+      doc: "Why its windows have not closed, since they were asked to; absent if they were not, or have not answered.")
   }
 }
 

@@ -166,7 +166,7 @@ extension Transition {
     // It is carried out as a request.
     case .parkedShown: break
 
-    case .parkedStays(let program): stayParked(program)
+    case .parkedStays(let program, let message): stayParked(program, message)
 
     case .parkedEnded(let handle): unpark(handle)
 

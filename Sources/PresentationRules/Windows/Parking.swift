@@ -11,6 +11,8 @@ struct Parked: Sendable {
   var claimant: Handle?
   /// Whether the program was ordered to end without asking its user.
   var isEnding = false
+  /// The reason why the program stays, since it was asked to end; nil if it was not, or has not answered.
+  var stays: String?
 
   init(_ presentation: Presentation) {
     var item = presentation.item
@@ -43,6 +45,7 @@ struct Parked: Sendable {
 struct ShownParked: Hashable, Sendable {
   let program: Handle
   let isOutdated: Bool
+  let stays: String?
 }
 
 extension Presentation {
@@ -61,7 +64,7 @@ extension State {
 
   /// The parked programs as watchers see them, the oldest first.
   fileprivate var shownParked: [ShownParked] {
-    listedParked.map { ShownParked(program: $0, isOutdated: isOutdated($0)) }
+    listedParked.map { ShownParked(program: $0, isOutdated: isOutdated($0), stays: parked[$0]!.stays) }
   }
 
   /// The destination of the parked program that shows an item; nil if there is no such program.
@@ -90,10 +93,13 @@ extension StateMachine {
   /// Whether the file of a parked program's destination has another command now, so that the program is not shown again.
   public func isOutdated(_ program: Handle) -> Bool { state.isOutdated(program) }
 
+  /// The reason why a parked program stays, since it was asked to end; nil if it was not, or has not answered.
+  public func reasonToStay(of program: Handle) -> String? { state.parked[program]?.stays }
+
   var countOfParked: Int { state.listedParked.count }
 
-  /// Presents what a parked program shows again, since its user has shown the windows, as a request for it would. What cannot be
-  /// presented stays parked, and so does what would replace another item.
+  /// Presents what a parked program shows again, as a request for it would: its user has shown the windows, or has to see them. What
+  /// cannot be presented stays parked, and so does what would replace another item.
   mutating func presentShown(_ program: Handle, at now: Instant) -> Outcome {
     guard let parked = state.parked[program], parked.claimant == nil, !parked.isEnding, !isOutdated(program),
       case let presentation = parked.presentation, state.slots[presentation.binding]?.current == nil
@@ -128,19 +134,24 @@ extension Transition {
   }
 
   /// Notes that a parked program that was to end goes on, so that it can be shown again. When navd quits, its user gets it back.
-  mutating func stayParked(_ program: Handle) {
-    guard state.parked[program]?.isEnding == true else { return }
+  mutating func stayParked(_ program: Handle, _ message: String) {
+    guard let wasEnding = state.parked[program]?.isEnding else { return }
     state.parked[program]!.isEnding = false
-    guard state.isShuttingDown else { return }
+    state.parked[program]!.stays = message
+    guard wasEnding, state.isShuttingDown else { return }
     unpark(program)
     outcome.commands.append(.releaseParked(program))
   }
 
   mutating func endParked(isForced: Bool) {
     for program in state.listedParked where !state.parked[program]!.isEnding {
-      state.parked[program]!.isEnding = isForced
-      outcome.commands.append(.endParked(program, isForced: isForced))
+      endParked(program, isForced: isForced)
     }
+  }
+
+  private mutating func endParked(_ program: Handle, isForced: Bool) {
+    (state.parked[program]!.isEnding, state.parked[program]!.stays) = (isForced, nil)
+    outcome.commands.append(.endParked(program, isForced: isForced))
   }
 
   /// Shows a presentation that starts by a parked program, if there is one for it. Ends parked programs whose file has another command now.
@@ -152,12 +163,13 @@ extension Transition {
       !state.parked[$0]!.isEnding && state.parked[$0]!.isProgram(of: presentation)
     }
     let outdated = programs.filter { state.parked[$0]!.isOutdated(by: destination.content) }
-    for program in outdated { outcome.commands.append(.endParked(program, isForced: false)) }
+    for program in outdated { endParked(program, isForced: false) }
     guard destination.window != nil, let program = programs.first(where: { !outdated.contains($0) }) else {
       return
     }
     state.presentations[handle]!.program = program
     state.parked[program]!.claimant = handle
+    state.parked[program]!.stays = nil
   }
 
   /// Notes that the windows of a program are shown again: it is no longer parked.
@@ -169,9 +181,7 @@ extension Transition {
   mutating func giveUpClaim(of presentation: Presentation) {
     guard let program = presentation.program, state.parked[program]?.claimant == presentation.handle else { return }
     state.parked[program]!.claimant = nil
-    guard state.isShuttingDown else { return }
-    state.parked[program]!.isEnding = true
-    outcome.commands.append(.endParked(program, isForced: true))
+    if state.isShuttingDown { endParked(program, isForced: true) }
   }
 
   /// Announces the parked programs if they have changed since the last announcement (W1).

@@ -162,3 +162,11 @@ extension ServedEntry {
     return parts.isEmpty ? "no id, no value" : parts.joined(separator: ", ")
   }
 }
+
+extension ParkedEntry {
+  /// The phase for people, with what differs from a program that is shown again at once.
+  var shownPhase: String {
+    let notes = [self.isOutdated == true ? "outdated" : nil, self.stays == nil ? nil : "stays"].compactMap(\.self)
+    return notes.isEmpty ? "parked" : "parked (\(notes.joined(separator: ", ")))"
+  }
+}

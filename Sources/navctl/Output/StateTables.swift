@@ -25,7 +25,7 @@ enum StateTables {
     for entry in state.parkedEntries {
       table.add(
         entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id),
-        entry.isOutdated == true ? "parked (outdated)" : "parked", entry.cell(\.destination), "", "", "", "")
+        Table.Cell(entry.shownPhase), entry.cell(\.destination), "", "", "", "")
     }
     return table
   }
@@ -74,11 +74,11 @@ enum StateTables {
   }
 
   private static func parked(_ state: StateSnapshot) -> Table {
-    var table = Table(.number("HIDDEN"), "BINDING", "ID", "DESTINATION", "COMMAND")
+    var table = Table(.number("HIDDEN"), "BINDING", "ID", "DESTINATION", "COMMAND", "STAYS")
     for entry in state.parkedEntries {
       table.add(
         entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.destination),
-        entry.isOutdated == true ? Table.Cell("outdated", .pending) : "")
+        entry.isOutdated == true ? Table.Cell("outdated", .pending) : "", entry.cell(\.stays))
     }
     return table
   }

@@ -136,7 +136,7 @@ private typealias Rows = CoordinatorInterface
   }
 
   @Test(
-    "N8: dismiss --parked asks the window to close; a program that stays is still parked, until --force",
+    "N8: dismiss --parked asks the window to close; a program that stays is shown, and --force ends it",
     arguments: [false, true])
   func dismissParked_closesWindow(managed: Bool) throws {
     let files = try FollowedCommand(more: "\(Self.hide)\ngrace = '100ms'", managed: managed)
@@ -149,7 +149,11 @@ private typealias Rows = CoordinatorInterface
     #expect(try session.navctl("dismiss", "--parked", "--json").json?["count"] == 1)
     try session.wait("it is asked") { files.adapter.requests.last == "close w1" }
     try session.wait("it is kept") { session.navd?.errorText.contains("“Home” is still open") == true }
-    #expect(try session.state()["parked"]?.array?.count == 1)
+    try session.poll("it is shown") { try files.phase() == "presented" }
+    #expect(files.adapter.requests.suffix(2) == ["show w1", "activate w1"])
+    let second = try session.call(Rows.get, "files").0
+    try session.dismiss("files")
+    _ = try session.ending(of: second)
     try session.runNavctl("dismiss", "--parked", "--force")
     try session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
     files.adapter.close("w1")
@@ -163,7 +167,7 @@ private typealias Rows = CoordinatorInterface
     let pid = try files.pid()
     try files.session.dismiss("files")
     _ = try files.session.ending(of: first)
-    let quit = try files.session.startNavctl("quit")
+    let quit = try files.session.startNavctl("quit", "--force")
     try files.session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
     files.adapter.close("w1")
     #expect(try files.session.waitForEnd() == .exited(code: 0))

@@ -291,6 +291,28 @@ private let splash = """
       return manager == .kwin ? "asked, as an X window" : "asked"
     }
   }
+
+  @Test(
+    "R9, N8: navctl quit loses no unsaved text of a program that a dismissal hides, and shows its question",
+    arguments: [Desktop.Manager.sway, .i3, .openbox], [false, true])
+  func hiddenEditor_unsaved_outlivesQuit(_ manager: Desktop.Manager, isHidden: Bool) throws {
+    let editor = try UnsavedEditor(on: manager, "dismissal = 'hide'")
+    let (session, screen) = (editor.session, editor.screen)
+    let first = try editor.open()
+    if isHidden {
+      try session.runNavctl("toggle", "notes")
+      _ = try session.ending(of: first)
+    }
+    let refused = try session.navctl("quit")
+    #expect(refused.exitCode == 1 && refused.errorText.contains("“notes” stays"), "\(refused.errorText)")
+    try session.poll("the text and the question are seen") {
+      try session.call(Rows.get, "notes").1[StateEntry.keys.phase] == "presented" && screen.all().count == 2
+    }
+    try session.poll("the question has the focus", until: editor.isAsked)
+    try editor.answer(with: "alt+d", until: "it is gone") { try session.call(Rows.get, "notes").0 == .root }
+    try session.runNavctl("quit")
+    #expect(try session.waitForEnd() == .exited(code: 0))
+  }
 }
 
 /// An editor of texts in a group, with a user who types and answers its question.
@@ -301,13 +323,13 @@ private struct UnsavedEditor {
   private let desktop: WindowedDesktop
   private let keyboard: WaylandKeyboard?
 
-  init(on manager: Desktop.Manager) throws {
+  init(on manager: Desktop.Manager, _ more: String = "group = 'panels'") throws {
     // xdotool types only in X windows.
     let display = manager == .kwin ? "'env', 'GDK_BACKEND=x11', " : ""
     desktop = try WindowedDesktop(
       manager,
       destinations: [
-        "notes": "command = [\(display)'mousepad', '--disable-server']\nwindow = true\ngroup = 'panels'"
+        "notes": "command = [\(display)'mousepad', '--disable-server']\nwindow = true\n\(more)"
       ])
     (session, screen) = (desktop.session, desktop.screen)
     watcher = try session.watch()
@@ -337,7 +359,7 @@ private struct UnsavedEditor {
   }
 
   /// Whether the question has the focus.
-  private func isAsked() throws -> Bool {
+  func isAsked() throws -> Bool {
     let windows = try screen.all()
     return windows.count == 2 && windows.contains { $0.isFocused && !$0.title.contains("*Untitled") }
   }

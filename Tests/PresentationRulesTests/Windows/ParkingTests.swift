@@ -102,7 +102,7 @@ struct ParkingTests {
     #expect(fixture.machine.presentation(3)?.program == nil)
     fixture.shows(3)
     // Its user may cancel that. Then it is asked again the next time, and the new program is shown.
-    fixture.report(.parkedStays(old))
+    fixture.report(.parkedStays(old, message: "asks"))
     #expect(parked == [old, other])
     try fixture.dismiss("a")
     fixture.report(.hidden(3))
@@ -254,9 +254,29 @@ struct ParkingTests {
   func present_afterCancelledEnd_showsProgramAgain() throws {
     let a = try park("a")
     #expect(try fixture.ask(.dismissAll(.parked), isForced: true) == .count(1))
-    fixture.report(.parkedStays(a))
+    fixture.report(.parkedStays(a, message: "asks"))
     try fixture.present("a", "", .with(to: "files"))
     #expect(fixture.machine.presentation(2)?.program == a)
+  }
+
+  @Test("N8: the state says why a parked program stays, until it is asked again or shown")
+  func parked_asked_saysWhyItStays() throws {
+    let files = try park("a")
+    _ = fixture.taken()
+    func reason() -> String? { fixture.machine.reasonToStay(of: files) }
+    try fixture.ask(.dismissAll(.parked))
+    fixture.report(.parkedStays(files, message: "Save?"))
+    #expect(fixture.taken() == ["end parked \(files)", "parked a"])
+    #expect(reason() == "Save?")
+    try fixture.ask(.dismissAll(.parked))
+    #expect(fixture.taken() == ["parked a", "end parked \(files)"])
+    #expect(reason() == nil)
+    fixture.report(.parkedStays(files, message: "Save?"))
+    fixture.report(.parkedShown(files))
+    #expect(fixture.taken() == ["parked a", "parked", "presenting a", "present 2 a"])
+    try fixture.dismiss("a")
+    fixture.report(.dismissAnswered(2, result: [:]))
+    #expect(reason() == nil)
   }
 
   @Test("N8, R5: a parked program that stays when navd quits is given back to its user, and navd ends")
@@ -265,7 +285,7 @@ struct ParkingTests {
     fixture.take(fixture.machine.endParked(isForced: true))
     fixture.take(fixture.machine.end(fixture.machine.beginShutDown(), by: nil, at: fixture.now))
     _ = fixture.taken()
-    fixture.report(.parkedStays(files))
+    fixture.report(.parkedStays(files, message: "asks"))
     #expect(fixture.taken() == ["parked", "release parked 1"])
     let isEmpty = fixture.machine.isEmpty
     #expect(isEmpty)
