@@ -34,7 +34,7 @@ extension WindowTracker {
     case .awaiting: withdraw(handle)
     case .withdrawing: break
     case .unseen where following.hasLost && !isForced: reportDeclining(of: handle, Self.lossMessage)
-    case .unseen where following.hasHadWindow && capabilities != nil && mustSpare(), .shown where isGone && mustSpare():
+    case .unseen where following.hasHadWindow && mustSpare(), .shown where isGone && mustSpare():
       if isForced { leaveUnseen(handle) } else { reportDeclining(of: handle, Self.userMessage) }
     case .unseen: endProgram(handle)
     case .lingering: leave(handle)

@@ -35,7 +35,7 @@ extension WindowTracker {
   /// wait for their first one.
   func concerned(by window: TrackedWindow) -> Set<Handle> {
     let parent = window.properties.parent.flatMap { owner(of: $0) }
-    let own = [parent, window.process?.program, window.process?.ancestor].compactMap(\.self)
+    let own = (window.process?.programs ?? []) + [parent].compactMap(\.self)
     return followed.waiting(for: .firstWindow).union(own.filter { followed[$0] != nil })
   }
 
@@ -235,9 +235,27 @@ extension WindowTracker {
 
   /// Whether a program shows a window that is not its item's, or may show one. A signal could end what its user does there.
   func showsWindowOfUser(_ program: Handle) -> Bool {
-    func isOfUser(_ id: String) -> Bool { windows[id].map { $0.owner != .presentation(program) } == true }
-    if windows.byProgram[program]?.contains(where: isOfUser) == true { return true }
-    return capabilities?.contains(.pid) == true && windows.withoutProcess.contains(where: isOfUser)
+    guard let capabilities else { return followed[program]?.showedWindowOfUser == true }
+    if hasWindowOfUser(program) { return true }
+    return capabilities.contains(.pid) && windows.withoutProcess.contains { isOfUser($0, of: program) }
+  }
+
+  private func isOfUser(_ id: String, of program: Handle) -> Bool {
+    windows[id].map { $0.owner != .presentation(program) } == true
+  }
+
+  func hasWindowOfUser(_ program: Handle) -> Bool {
+    windows.byProgram[program]?.contains { isOfUser($0, of: program) } == true
+  }
+
+  /// Keeps in mind which programs show windows of their users, for a time without a window system, even after a restart of navd.
+  mutating func noteWindowsOfUsers() {
+    guard capabilities != nil else { return }
+    for program in windows.takeChangedPrograms() {
+      guard let noted = followed[program]?.showedWindowOfUser, noted != hasWindowOfUser(program) else { continue }
+      followed[program]!.showedWindowOfUser = !noted
+      effects.append(.windowsChanged(program))
+    }
   }
 
   /// Whether a window is one that the command opens as it starts, after a window of another program counted as its first one.

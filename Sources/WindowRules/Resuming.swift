@@ -41,6 +41,7 @@ extension WindowTracker {
   ///   - beganAt: the time at which the presentation began; nil if it is not on record.
   ///   - hidden: the value of ``hiddenWindows(of:)`` of the previous navd. They are shown again.
   ///   - hasHadWindow: the value of ``hasHadWindow(_:)`` of the previous navd.
+  ///   - showedWindowOfUser: the value of ``showedWindowOfUser(_:)`` of the previous navd.
   ///   - hasLost: the value of ``hasLost(_:)`` of the previous navd.
   ///   - end: the result of the program; nil if it has not ended.
   ///   - isPresented: whether the presentation was on the screen.
@@ -49,7 +50,8 @@ extension WindowTracker {
   /// - Returns: whether the presentation has windows now.
   public mutating func restore(
     _ program: Handle, on output: String? = nil, windows recorded: [Window], before: Set<String>?,
-    beganAt: BootTime?, hidden: Set<String> = [], hasHadWindow: Bool = false, hasLost: Bool = false,
+    beganAt: BootTime?, hidden: Set<String> = [], hasHadWindow: Bool = false,
+    showedWindowOfUser: Bool = false, hasLost: Bool = false,
     end: Properties?, isPresented: Bool = false, isGuest: Bool = false, isGuessed: Bool = false
   ) -> Bool {
     let handle = program
@@ -97,6 +99,7 @@ extension WindowTracker {
     }
     following.hasLost = hasLost || recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
     following.hasHadWindow = hasHadWindow || !recorded.isEmpty
+    following.showedWindowOfUser = capabilities == nil ? showedWindowOfUser : hasWindowOfUser(program)
     if isGuest { following.guest = .init(isReplaceable: false) }
     following.isGuessed = isGuessed
     // The previous navd ended while the window stayed behind.

@@ -38,6 +38,10 @@ struct TrackedWindows {
 
   /// The ids of windows of a program's processes, and of processes that descend from its command.
   private(set) var byProgram: [Handle: Set<String>] = [:]
+  /// The ids of windows that the next window system is to show.
+  private(set) var toBeShown: Set<String> = []
+  /// The programs whose windows are others than before, or have other owners.
+  private var changedPrograms: Set<Handle> = []
 
   subscript(id: String) -> TrackedWindow? {
     get { all[id] }
@@ -47,6 +51,14 @@ struct TrackedWindows {
       if former?.properties.pid == nil, former != nil { withoutProcess.remove(id) }
       if let newValue, newValue.properties.pid == nil { withoutProcess.insert(id) }
       if former?.process != newValue?.process { noteProcess(of: id, former?.process, newValue?.process) }
+      if former?.process != newValue?.process || former?.owner != newValue?.owner {
+        for window in [former, newValue] { changedPrograms.formUnion(window?.process?.programs ?? []) }
+      }
+      if newValue?.isToBeShown == true {
+        toBeShown.insert(id)
+      } else if former?.isToBeShown == true {
+        toBeShown.remove(id)
+      }
       guard former?.properties.startupID != newValue?.properties.startupID else { return }
       if let startupID = former?.properties.startupID {
         byStartupID[startupID]?.remove(id)
@@ -57,13 +69,16 @@ struct TrackedWindows {
   }
 
   private mutating func noteProcess(of id: String, _ before: WindowProcess?, _ now: WindowProcess?) {
-    for program in [before?.program, before?.ancestor].compactMap(\.self) {
+    for program in before?.programs ?? [] {
       byProgram[program]?.remove(id)
       if byProgram[program]?.isEmpty == true { byProgram[program] = nil }
     }
-    for program in [now?.program, now?.ancestor].compactMap(\.self) {
-      byProgram[program, default: []].insert(id)
-    }
+    for program in now?.programs ?? [] { byProgram[program, default: []].insert(id) }
+  }
+
+  mutating func takeChangedPrograms() -> Set<Handle> {
+    defer { changedPrograms.removeAll(keepingCapacity: true) }
+    return changedPrograms
   }
 
   mutating func removeValue(forKey id: String) -> TrackedWindow? {

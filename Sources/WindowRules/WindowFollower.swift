@@ -73,6 +73,9 @@ public struct WindowProcess: Hashable, Sendable {
     (self.program, self.ancestor, self.started) = (program, ancestor, started)
     (self.activated, self.twins) = (activated, twins)
   }
+
+  /// The program that the process belongs to, and the one whose command it descends from.
+  var programs: [Handle] { [program, ancestor].compactMap(\.self) }
 }
 
 /// A presentation that follows windows.
@@ -171,6 +174,8 @@ struct WindowFollower {
   var windows: [String] = []
   /// Whether there has been a window.
   var hasHadWindow = false
+  /// Whether the program showed a window of its user's when a window system last told of its windows.
+  var showedWindowOfUser = false
   /// Whether an adapter that was started again has reported windows that cannot be told from others, so that some were lost.
   var hasLost = false
   var program = Program.running

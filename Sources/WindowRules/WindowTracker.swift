@@ -129,6 +129,7 @@ public struct WindowTracker {
   public init(maxParked: Int = 64) { self.maxParked = maxParked }
 
   public mutating func takeEffects() -> [Effect] {
+    noteWindowsOfUsers()
     defer { effects = [] }
     return effects
   }
@@ -161,6 +162,9 @@ public struct WindowTracker {
 
   /// Whether a presentation has ever had a window.
   public func hasHadWindow(_ handle: Handle) -> Bool { followed[handle]?.hasHadWindow == true }
+
+  /// Whether the program of a presentation shows a window of its user's, or did so when there was last a window system.
+  public func showedWindowOfUser(_ handle: Handle) -> Bool { followed[handle]?.showedWindowOfUser == true }
 
   /// Whether the windows of a presentation are its user's again if the command opens one (N1).
   public func isGuessed(_ handle: Handle) -> Bool { followed[handle]?.isGuessed == true }

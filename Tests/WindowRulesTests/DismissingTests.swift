@@ -77,6 +77,38 @@ import Testing
     #expect(tracker.next() == [.report(.declined(one, message: message))])
   }
 
+  @Test("N2, R2: without an adapter, the next navd spares a program, too, that has shown a window of its user's")
+  func dismissal_withoutAdapterAfterRestart_sparesWindowOfUser() {
+    var before = besideUsers()
+    #expect(before.showedWindowOfUser(one))
+    before.left()
+    before.closed("users")
+    _ = before.next()
+    #expect(before.showedWindowOfUser(one))
+    let message = "its program still shows a window of its user's, and is not ended"
+    for isParked in [false, true] {
+      var tracker = WindowTracker()
+      _ = tracker.restore(
+        one, WindowFollowing(takesAll: false), grace: 2000, windows: [window("w1")], before: [], end: nil,
+        isPresented: true, isParked: isParked, showedWindowOfUser: true)
+      _ = tracker.next()
+      if isParked { tracker.endParked(one, isForced: true) } else { tracker.dismiss(one, isForced: false) }
+      #expect(
+        tracker.next() == [
+          isParked ? .parkedStays(one, message: message) : .report(.declined(one, message: message))
+        ])
+    }
+  }
+
+  @Test("N2: a window of its user's that has closed does not count without an adapter")
+  func windowOfUser_closed_isForgotten() {
+    var tracker = besideUsers()
+    _ = tracker.takeEffects()
+    tracker.closed("users")
+    #expect(tracker.takeEffects() == [.windowsChanged(one)])
+    #expect(!tracker.showedWindowOfUser(one))
+  }
+
   @Test("N2: a presentation that has no window yet leaves a program alone that shows one of its user's")
   func dismissal_beforeFirstWindow_sparesWindowOfUser() {
     var tracker = tracker()

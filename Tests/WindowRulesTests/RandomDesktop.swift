@@ -77,7 +77,8 @@ final class RandomDesktop {
   private var toForget: [Handle] = []
   private var recorded:
     [Handle: (
-      windows: [Window], before: Set<String>?, began: BootTime?, hidden: Set<String>, hasHad: Bool, hasLost: Bool,
+      windows: [Window], before: Set<String>?, began: BootTime?, hidden: Set<String>, hasHad: Bool,
+      showedOfUser: Bool, hasLost: Bool,
       isGuest: Bool
     )] = [:]
   private var isAdapterThere = false
@@ -472,7 +473,8 @@ final class RandomDesktop {
     let isDismissed = presentation.map { items[$0]!.isDismissed } ?? false
     let hasWindows = tracker.restore(
       program, windows: record.windows, before: isDismissed ? nil : record.before, beganAt: record.began,
-      hidden: record.hidden, hasHadWindow: record.hasHad, hasLost: record.hasLost, end: lives ? nil : [:],
+      hidden: record.hidden, hasHadWindow: record.hasHad,
+      showedWindowOfUser: record.showedOfUser, hasLost: record.hasLost, end: lives ? nil : [:],
       isPresented: presentation.map { items[$0]!.isPresented } ?? true, isGuest: record.isGuest)
     if hasWindows, let presentation { items[presentation]!.isPresented = true }
     if !hasWindows, !lives, presentation.map({ items[$0]!.isPresented }) ?? true {
@@ -494,7 +496,8 @@ final class RandomDesktop {
     for program in tracker.followed.all.keys where items[program] != nil {
       recorded[program] = (
         tracker.lastingWindows(of: program), tracker.windowsBefore(program), tracker.beginning(of: program),
-        tracker.hiddenWindows(of: program), tracker.hasHadWindow(program), tracker.hasLost(program),
+        tracker.hiddenWindows(of: program), tracker.hasHadWindow(program),
+        tracker.showedWindowOfUser(program), tracker.hasLost(program),
         tracker.isGuest(program)
       )
     }
@@ -580,8 +583,8 @@ final class RandomDesktop {
   private func signals(_ handle: Handle, isFinal: Bool) {
     note("\(isFinal ? "kill" : "terminate") \(handle)")
     guard let item = items[handle], let process = item.process, processes[process]?.lives == true else { return }
-    // What its user forces ends without a question, and without an adapter nobody knows of windows.
-    if !item.isForced, isAdapterThere,
+    // What its user forces ends without a question. A window of which no adapter has told is not known.
+    if !item.isForced,
       let window = windows.first(where: { $0.isOfUser && $0.process == process && $0.isTold })
     {
       violate("a program that shows a window of the user gets a signal: \(handle), \(window.id)")

@@ -86,11 +86,13 @@ extension WindowTracker {
   /// Takes over the presentations that the previous navd has begun.
   mutating func restore(
     _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil, windows: [Window],
-    before: Set<String>?, end: Properties?, isPresented: Bool = false, isParked: Bool = false
+    before: Set<String>?, end: Properties?, isPresented: Bool = false, isParked: Bool = false,
+    showedWindowOfUser: Bool = false
   ) -> Bool {
     recover(handle, rule, settings(grace, "app", nil), for: isParked ? nil : handle, windows: windows)
     return restore(
-      handle, on: output, windows: windows, before: before, beganAt: early, end: end, isPresented: isPresented)
+      handle, on: output, windows: windows, before: before, beganAt: early, showedWindowOfUser: showedWindowOfUser,
+      end: end, isPresented: isPresented)
   }
 
   /// Shows a window to a presentation that follows windows by an app-id.

@@ -10,6 +10,7 @@ struct WindowMemory {
   private static let guessedKey = DictionaryKey<Bool>("guessed", doc: "")
   private static let hiddenKey = DictionaryKey<[String]>("hidden", doc: "")
   private static let hadKey = DictionaryKey<Bool>("had-window", doc: "")
+  private static let ofUserKey = DictionaryKey<Bool>("showed-window-of-user", doc: "")
   private static let lostKey = DictionaryKey<Bool>("lost", doc: "")
   private static let displayKey = DictionaryKey<String>("display", doc: "")
   private static let beganKey = DictionaryKey<UInt64>("began", doc: "")
@@ -27,6 +28,8 @@ struct WindowMemory {
   /// The ids of windows that may be hidden, although the item is not.
   let hidden: Set<String>
   let hasHadWindow: Bool
+  /// Whether the program showed a window of its user's, too.
+  let showedWindowOfUser: Bool
   /// Whether the adapter has given windows other ids, so that some were lost.
   let hasLost: Bool
   /// The name on the bus of the adapter that sees the windows; nil for the first one (N14).
@@ -41,6 +44,7 @@ struct WindowMemory {
     isGuessed = memory[Self.guessedKey] == true
     hidden = Set(memory[Self.hiddenKey] ?? [])
     hasHadWindow = memory[Self.hadKey] == true
+    showedWindowOfUser = memory[Self.ofUserKey] == true
     hasLost = memory[Self.lostKey] == true
     display = memory[Self.displayKey].flatMap { BusName($0) }
   }
@@ -54,6 +58,7 @@ struct WindowMemory {
     isGuest = tracker.isGuest(program)
     isGuessed = tracker.isGuessed(program)
     hasHadWindow = tracker.hasHadWindow(program)
+    showedWindowOfUser = tracker.showedWindowOfUser(program)
     hasLost = tracker.hasLost(program)
   }
 
@@ -70,6 +75,7 @@ struct WindowMemory {
     memory[Self.guessedKey] = isGuessed ? true : nil
     if !hidden.isEmpty { memory[Self.hiddenKey] = hidden.sorted() }
     if hasHadWindow { memory[Self.hadKey] = true }
+    memory[Self.ofUserKey] = showedWindowOfUser ? true : nil
     if hasLost { memory[Self.lostKey] = true }
     memory[Self.displayKey] = display?.text
     return memory

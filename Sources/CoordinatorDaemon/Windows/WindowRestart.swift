@@ -38,7 +38,8 @@ struct WindowRestart {
     let before = presentation.phase.dismissal != nil ? nil : memory.before
     let hasWindows = tracker.restore(
       handle, on: presentation.item.output, windows: memory.windows, before: before, beganAt: memory.began,
-      hidden: memory.hidden, hasHadWindow: memory.hasHadWindow, hasLost: memory.hasLost, end: endOfProgram,
+      hidden: memory.hidden, hasHadWindow: memory.hasHadWindow,
+      showedWindowOfUser: memory.showedWindowOfUser, hasLost: memory.hasLost, end: endOfProgram,
       isPresented: presentation.presentedAt != nil, isGuest: memory.isGuest, isGuessed: memory.isGuessed)
     let end = tracker.end(of: handle)
     if isParked {

@@ -539,6 +539,42 @@ final class FollowedCommand {
   }
 
   @Test(
+    "N2, R2: what shows a window of its user's, too, is not ended after the adapter and navd have been killed",
+    arguments: [false, true], [false, true])
+  func program_withUsersWindow_outlivesAdapterAndNavd(managed: Bool, isHidden: Bool) throws {
+    let files = try FollowedCommand(
+      window: "window = { windows = 'first' }", more: isHidden ? "dismissal = 'hide'" : "", managed: managed)
+    let session = files.session
+    let path = try files.show()
+    let pid = try files.pid()
+    files.adapter.open(Window("users", appID: "files", pid: pid))
+    try session.poll("navd knows it") { try session.navctl("windows").outputText.contains("users") }
+    if isHidden {
+      try session.dismiss("files")
+      _ = try session.ending(of: path)
+    }
+    files.adapter.connection.close()
+    try session.stop(SIGKILL)
+    try session.start()
+    let watcher = try session.watch()
+    if isHidden {
+      try session.runNavctl("dismiss", "--parked", "--force")
+    } else {
+      try session.runNavctl("toggle", "files")
+    }
+    let message = "its program still shows a window of its user's, and is not ended"
+    try session.wait("it says why it stays") {
+      isHidden
+        ? watcher.events.contains { $0.json["parked"]?.array?.first?["stays"] == .string(message) }
+        : watcher.events.contains { $0.json["message"] == .string(message) }
+    }
+    #expect(kill(pid_t(pid), 0) == 0)
+    let quit = try session.navctl("quit")
+    #expect(quit.exitCode == 1)
+    #expect(kill(pid_t(pid), 0) == 0)
+  }
+
+  @Test(
     "R6: an item that was not yet on the screen gets its window after the restart, and its command is not run again")
   func window_openedMeanwhile_showsItem() throws {
     let files = try FollowedCommand("echo started >>$NAVD_TEST_JOURNAL; exec sleep 1000")
