@@ -22,14 +22,18 @@ public final class Record {
     public var token: String
     /// Whether there has been an adapter for the window system (N13).
     public var hadAdapter: Bool
+    /// The windows that the next adapters show again, since their items were given up while there was none (N8): their properties, by
+    /// their ids and the name of the adapter on the bus.
+    public var windowsToShow: [String: [String: Properties]]
     /// The time at which the first navd of the session started, in milliseconds since 1970; 0 if it is not known.
     public var began: UInt64
 
     public init(
-      bus: String, boot: String, clock: Int64, token: String, hadAdapter: Bool = false, began: UInt64 = 0
+      bus: String, boot: String, clock: Int64, token: String, hadAdapter: Bool = false,
+      windowsToShow: [String: [String: Properties]] = [:], began: UInt64 = 0
     ) {
       (self.bus, self.boot, self.clock, self.token) = (bus, boot, clock, token)
-      (self.hadAdapter, self.began) = (hadAdapter, began)
+      (self.hadAdapter, self.windowsToShow, self.began) = (hadAdapter, windowsToShow, began)
     }
   }
 

@@ -359,6 +359,7 @@ extension Record.Session: Fielded {
     try coder.required("clock", &clock)
     try coder.required("token", &token)
     try coder.mark("adapter", &hadAdapter)
+    try coder.field("windows-to-show", &windowsToShow, default: [:])
     try coder.field("began", &began, default: 0)
   }
 }

@@ -110,9 +110,24 @@ extension WindowTracker {
     }
   }
 
+  /// The windows that the next window system shows, since their items were given up while there was none. They are on record.
+  public var windowsToShow: [Window] {
+    leftHidden + windows.toBeShown.sorted().map { Window(id: $0, windows[$0]!.properties) }
+  }
+
+  /// Has the first window system show windows that the previous navd has given up.
+  public mutating func showLater(_ windows: [Window]) { leftHidden += windows.prefix(Self.maxWindows) }
+
   /// Asks for the windows of items that were given up while there was no window system.
-  mutating func showGivenUp() {
-    for id in windows.ranked where windows[id]!.isToBeShown {
+  /// - Parameters:
+  ///   - all: every window.
+  ///   - unknown: the windows that may be earlier ones under other ids.
+  mutating func showGivenUp(among all: [Window], unknown: [Window]) {
+    let hidden = Dictionary(all.map { ($0.id, $0.properties.hidden == true) }, uniquingKeysWith: { $1 })
+    effects += leftHidden.filter { hidden[$0.id] == true }.map { .show(window: $0.id) }
+    showHidden(leftHidden.filter { hidden[$0.id] == nil }, among: unknown)
+    leftHidden = []
+    for id in windows.ranked where windows.toBeShown.contains(id) {
       windows[id]!.isToBeShown = false
       effects.append(.show(window: id))
     }

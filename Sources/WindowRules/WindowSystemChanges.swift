@@ -58,7 +58,7 @@ extension WindowTracker {
       followed[handle]!.beginning.earlierWindows = Set(windows.all.keys)
       effects.append(.windowsChanged(handle))
     }
-    showGivenUp()
+    showGivenUp(among: all, unknown: unknown)
     // Another adapter may tell no processes.
     assignAll()
     adapterCame()

@@ -206,7 +206,9 @@ private func settingsWithAllFields() -> ItemSettings {
 func record_committed_isReadAgain() throws {
   let directory = TemporaryDirectory()
   let state = try stateOfThisRelease()
-  let session = Record.Session(bus: "b", boot: "c", clock: -5, token: "t", hadAdapter: true)
+  let session = Record.Session(
+    bus: "b", boot: "c", clock: -5, token: "t", hadAdapter: true,
+    windowsToShow: ["a": ["w1": ["title": .string("Home")]]])
   try write(directory) { record in
     record.note(changes(to: state))
     record.note(memory: ["pid": .int32(5)], of: Handle(2))

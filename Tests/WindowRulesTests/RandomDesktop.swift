@@ -29,8 +29,6 @@ final class RandomDesktop {
     var untold: Set<String>
     var isTold = false
     var isHidden = false
-    /// Whether its item was given up while there was no adapter, and navd was killed before the next one.
-    var isForgotten = false
   }
 
   enum Command: CaseIterable {
@@ -449,11 +447,9 @@ final class RandomDesktop {
     // The record has what is open or parked.
     let programs = followed.filter { $0.value.isParked || shownAs[$0.key]!.map { items[$0]?.isOver == false } == true }
       .keys.sorted()
-    // Neither an adapter nor a record knows of them any more.
-    for index in windows.indices where tracker.windows[windows[index].id]?.isToBeShown == true {
-      windows[index].isForgotten = true
-    }
+    let toShow = tracker.windowsToShow
     tracker = WindowTracker()
+    tracker.showLater(toShow)
     (timers, answers) = ([:], [])
     for program in programs {
       let item = items[program]!
@@ -636,7 +632,7 @@ final class RandomDesktop {
       passTime()
     }
     perform()
-    for window in windows where window.isHidden && !window.isForgotten {
+    for window in windows where window.isHidden {
       guard let owner = tracker.owner(of: window.id), tracker.followed[owner]?.isParked == true else {
         violate("a window stays hidden, and no item shows it: \(window.id)")
         continue

@@ -2291,7 +2291,46 @@ import Testing
     _ = tracker.next()
     let asks: [WindowTracker.Effect] = [.parkedStays(one, message: "Save?"), .report(.parkedShown(one))]
     tracker.opened(window("d", title: "Save?", parent: "w1"), program: one)
-    #expect(tracker.next() == [.parkedStays(one, message: "Save?")])
+    #expect(tracker.next() == asks)
+    tracker.endParked(one, isForced: false)
+    #expect(tracker.next() == asks)
+    let isShown = tracker.showAgain(one, as: two)
+    #expect(isShown)
+    #expect(tracker.next().prefix(3) == [.show(window: "w1"), .show(window: "w2"), .show(window: "d")])
+  }
+
+  @Test("N8: a parked program that cannot be asked, for lack of an adapter, stays parked")
+  func parked_withoutAdapter_staysParked() {
+    for isAsked in [true, false] {
+      var tracker = parked()
+      if isAsked { tracker.endParked(one, isForced: false) }
+      tracker.left()
+      tracker.becameAbsent()
+      if !isAsked { tracker.endParked(one, isForced: false) }
+      let absence = "no window-system adapter is on the bus, or it does not answer"
+      let effects = tracker.next()
+      #expect(effects.contains(.parkedStays(one, message: "its windows cannot be asked to close: \(absence)")))
+      #expect(!effects.contains(.report(.parkedShown(one))))
+    }
+  }
+
+  @Test("N8: a window that was given up without an adapter is shown by the first adapter of the next navd")
+  func windowGivenUp_isShownByNextNavd() {
+    for (present, shown) in [("w1", "w1"), ("other", "other"), ("none", nil)] as [(String, String?)] {
+      var before = parked()
+      before.left()
+      before.becameAbsent()
+      before.releaseParked(one)
+      #expect(before.windowsToShow.map(\.id) == ["w1", "w2"])
+      var tracker = WindowTracker()
+      tracker.showLater([before.windowsToShow[0]])
+      #expect(tracker.windowsToShow.map(\.id) == ["w1"])
+      var there = window(present, appID: present == "none" ? "none" : "app").properties
+      there.hidden = true
+      tracker.arrived(all, [Window(id: present, there)]) { _ in nil }
+      #expect(tracker.next() == (shown.map { [.show(window: $0)] } ?? []))
+      #expect(tracker.windowsToShow == [])
+    }
   }
 
   @Test("N8: a parked program that ends without the adapter takes its windows with it, also while it is asked to end")

@@ -59,6 +59,7 @@ final class CoordinatorRoot: IncomingHandler {
     let windows = WindowDisplays(
       connection, maxParked: limits.parked, facts, hadAdapter: recovered.session.hadAdapter, log: log, reports: inbox
     ) { [record] in record.noteAdapter() }
+    windows.show(recovered.session.windowsToShow)
     let launchers = CommandLaunchers(manager, loop: loop, log: log)
     let commands = CommandPresenter(
       launchers, CommandOutputs(loop, runtime, token: recovered.token, limit: limits.output),

@@ -69,6 +69,7 @@ final class CoordinatorTurns {
   /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
   func record() {
     coordinator.presenters.windows.recordChanges()
+    coordinator.record.note(windowsToShow: coordinator.presenters.windows.toShow)
     let changes = service.takeUnrecorded()
     if !changes.isEmpty { coordinator.tell(.changed(changes)) }
     do throws(Refusal) {

@@ -47,6 +47,14 @@ final class RecordWriter {
     if let session, !session.hadAdapter { note(session) }
   }
 
+  /// Notes the windows that the next adapters show again (N8).
+  /// - Parameter windows: see ``Record/Session/windowsToShow``.
+  func note(windowsToShow windows: [String: [String: Properties]]) {
+    guard var session, session.windowsToShow != windows else { return }
+    session.windowsToShow = windows
+    note(session)
+  }
+
   /// Notes the data by which a presenter finds a presentation again.
   func note(memory: Properties, of handle: Handle) { record.note(memory: memory, of: handle) }
 

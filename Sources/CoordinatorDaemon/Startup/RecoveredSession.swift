@@ -75,6 +75,7 @@ extension RecoveredSession {
     session = Record.Session(
       bus: context.bus, boot: context.boot, clock: context.clock, token: token,
       hadAdapter: before?.bus == context.bus && before?.hadAdapter == true,
+      windowsToShow: before?.bus == context.bus ? before?.windowsToShow ?? [:] : [:],
       began: before?.bus == context.bus ? before?.began ?? 0 : WallClock.microseconds / 1000)
   }
 }

@@ -80,6 +80,7 @@ final class WindowDisplays: ReportReceiver {
   }
 
   private func display(_ bus: BusName, creates: Bool) -> Display {
+    if bus == first.system.name { return first }
     if let known = others[bus] { return known }
     guard creates, hasRoom() else { return first }
     let system = WindowSystem(connection, bus, session: nil, desktopEntries, log: log)
@@ -150,6 +151,27 @@ final class WindowDisplays: ReportReceiver {
 
   /// Records the windows that changed in a turn.
   func recordChanges() { for display in all { display.presenter.recordChanges() } }
+
+  // MARK: Windows that were given up
+
+  /// The windows that the next adapters show again, since their items were given up while there was none (N8): their properties, by
+  /// their ids and the names of the adapters.
+  var toShow: [String: [String: Properties]] {
+    var toShow: [String: [String: Properties]] = [:]
+    for display in all {
+      let windows = display.presenter.toShow
+      if !windows.isEmpty { toShow[display.system.name.text] = windows }
+    }
+    return toShow
+  }
+
+  /// Has the next adapters show windows that the previous navd has given up.
+  func show(_ windows: [String: [String: Properties]]) {
+    for (name, windows) in windows {
+      guard let bus = BusName(name) else { continue }
+      display(bus, creates: true).presenter.show(windows)
+    }
+  }
 
   // MARK: Requests
 

@@ -97,7 +97,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   /// Whether the windows of a program are followed here, or of the presentation that shows one.
   func follows(_ handle: Handle) -> Bool { programs[tracker.program(of: handle)] != nil }
 
-  var isIdle: Bool { programs.isEmpty }
+  var isIdle: Bool { programs.isEmpty && tracker.windowsToShow.isEmpty }
 
   /// The presentation whose window has the focus on this display; nil if none has.
   var focused: Handle? { tracker.focused }
@@ -107,8 +107,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   // MARK: Observing the window system
 
-  /// True if a presentation follows windows; otherwise the window system need not be observed.
-  var needsWindows: Bool { programs.keys.contains { !tracker.isLeft($0) } }
+  /// True if a presentation follows windows, or if windows are to be shown again; otherwise the window system need not be observed.
+  var needsWindows: Bool { programs.keys.contains { !tracker.isLeft($0) } || !tracker.windowsToShow.isEmpty }
 
   /// Receives every window after the window system has appeared, or after signals were missed.
   /// - Parameter isSameAdapter: whether the same adapter reported the windows before.
@@ -483,6 +483,19 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
       self?.track { $0.showRefused(id) }
       self?.log.warning("a window could not be \(action): \(message)")
     }
+  }
+
+  // MARK: Windows that were given up
+
+  /// The windows that the next adapter shows again (N8): their properties, by their ids.
+  var toShow: [String: Properties] {
+    Dictionary(tracker.windowsToShow.map { ($0.id, $0.properties.properties) }, uniquingKeysWith: { $1 })
+  }
+
+  /// Has the next adapter show windows that the previous navd has given up.
+  func show(_ windows: [String: Properties]) {
+    track { $0.showLater(windows.map { Window(id: $0.key, WindowProperties(reading: $0.value)) }) }
+    system.whenKnown { [weak self] in self?.system.restIfUnneeded() }
   }
 
   // MARK: State

@@ -160,6 +160,92 @@ private typealias Rows = CoordinatorInterface
     try session.poll("it is parked no longer") { try session.state()["parked"] == nil }
   }
 
+  @Test("N8: a hidden program that asks its user as it is to end is shown, and the state says why it stays")
+  func dismissParked_asking_isPresented() throws {
+    let files = try FollowedCommand(more: Self.hide)
+    let session = files.session
+    let first = try files.show()
+    let pid = try files.pid()
+    try session.dismiss("files")
+    _ = try session.ending(of: first)
+    let watcher = try session.watch()
+    files.adapter.onClose = { files.adapter.open(Window("dialog", title: "Save?", pid: pid, parent: $0)) }
+    try session.runNavctl("dismiss", "--parked")
+    try session.wait("it is shown") { watcher.lines.contains("presented files") }
+    #expect(watcher.events.contains { $0.json["parked"]?.array?.first?["stays"] == "Save?" })
+    try session.wait("its windows are shown") {
+      files.adapter.requests.suffix(4) == ["close w1", "show w1", "show dialog", "activate dialog"]
+    }
+    #expect(try session.state()["parked"] == nil)
+    // Its user goes on.
+    files.adapter.close("dialog")
+    try session.poll("only its window is left") { try files.windows() == ["w1"] }
+    #expect(try files.pid() == pid)
+  }
+
+  @Test(
+    "R9, N8: navctl quit asks what is hidden, and what it would hide; it stays, and is shown, if its user is asked",
+    arguments: [false, true])
+  func quit_hidingProgram_isAsked(isHidden: Bool) throws {
+    let files = try FollowedCommand(more: Self.hide)
+    let session = files.session
+    let first = try files.show()
+    let pid = try files.pid()
+    if isHidden {
+      try session.dismiss("files")
+      _ = try session.ending(of: first)
+    }
+    files.adapter.onClose = { files.adapter.open(Window("dialog", title: "Save?", pid: pid, parent: $0)) }
+    let refused = try session.navctl("quit")
+    #expect(refused.exitCode == 1)
+    #expect(
+      refused.errorText == "navctl: quit: “files” stays: Save?; “navctl quit --force” closes it without asking\n")
+    try session.poll("it is shown") { try session.call(Rows.get, "files").1[StateEntry.keys.phase] == "presented" }
+    #expect(kill(pid_t(pid), 0) == 0)
+    files.adapter.close("dialog")
+    files.adapter.onClose = { files.adapter.close($0) }
+    let quit = try session.startNavctl("quit")
+    #expect(try session.waitForEnd() == .exited(code: 0))
+    try session.wait("quit returns") { quit.hasEnded }
+  }
+
+  private static let music = Window("music", appID: "music", title: "Song", pid: UInt64(getpid()))
+
+  /// A session whose adapter has gone, with a hidden guest.
+  private func hiddenGuestWithoutAdapter() throws -> Session {
+    let files = try FollowedCommand("exit 0", window: "window = { app-id = 'music' }")
+    files.adapter.open(Self.music)
+    let path = try files.session.present("files")
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    try files.session.dismiss("files")
+    #expect(try files.session.ending(of: path).reason == "dismissed")
+    files.adapter.connection.close()
+    try files.session.wait("navd has noticed") { files.session.navd?.errorText.contains("has left the bus") == true }
+    return files.session
+  }
+
+  @Test("R9, N8: what is hidden when navd quits without an adapter is shown when the next navd has one")
+  func quitForced_guestWithoutAdapter_isShownByNextNavd() throws {
+    let session = try hiddenGuestWithoutAdapter()
+    let quit = try session.startNavctl("quit", "--force")
+    #expect(try session.waitForEnd() == .exited(code: 0))
+    try session.wait("quit returns") { quit.hasEnded }
+    try session.start()
+    var music = Self.music.properties
+    music.hidden = true
+    let adapter = try ScriptedWindowSystem(session, [Window(id: "music", music)])
+    try session.wait("it is shown") { adapter.requests == ["show music"] }
+  }
+
+  @Test("N8: a guest that is let go without an adapter is shown by the next one, though nothing else follows windows")
+  func dismissParked_guestWithoutAdapter_isShownByNextAdapter() throws {
+    let session = try hiddenGuestWithoutAdapter()
+    try session.runNavctl("dismiss", "--parked")
+    try session.poll("it is parked no longer") { try session.state()["parked"] == nil }
+    let adapter = try ScriptedWindowSystem(session, [Self.music])
+    try session.wait("it is shown") { adapter.requests == ["show music"] }
+  }
+
   @Test("N8, R5: Quit ends parked programs")
   func quit_endsParked() throws {
     let files = try FollowedCommand(more: Self.hide)
