@@ -236,23 +236,22 @@ extension WindowTracker {
   /// Whether a program shows a window that is not its item's, or may show one. A signal could end what its user does there.
   func showsWindowOfUser(_ program: Handle) -> Bool {
     guard let capabilities else { return followed[program]?.showedWindowOfUser == true }
-    if hasWindowOfUser(program) { return true }
-    return capabilities.contains(.pid) && windows.withoutProcess.contains { isOfUser($0, of: program) }
-  }
-
-  private func isOfUser(_ id: String, of program: Handle) -> Bool {
-    windows[id].map { $0.owner != .presentation(program) } == true
-  }
-
-  func hasWindowOfUser(_ program: Handle) -> Bool {
-    windows.byProgram[program]?.contains { isOfUser($0, of: program) } == true
+    func isOfUser(_ id: String) -> Bool { windows[id].map { $0.owner != .presentation(program) } == true }
+    if windows.byProgram[program]?.contains(where: isOfUser) == true { return true }
+    return capabilities.contains(.pid) && windows.withoutProcess.contains(where: isOfUser)
   }
 
   /// Keeps in mind which programs show windows of their users, for a time without a window system, even after a restart of navd.
   mutating func noteWindowsOfUsers() {
     guard capabilities != nil else { return }
-    for program in windows.takeChangedPrograms() {
-      guard let noted = followed[program]?.showedWindowOfUser, noted != hasWindowOfUser(program) else { continue }
+    var changed = windows.takeChangedPrograms()
+    // An untold window may be of any program.
+    if hasUntold != hadUntold {
+      hadUntold.toggle()
+      changed.formUnion(followed.all.keys)
+    }
+    for program in changed {
+      guard let noted = followed[program]?.showedWindowOfUser, noted != showsWindowOfUser(program) else { continue }
       followed[program]!.showedWindowOfUser = !noted
       effects.append(.windowsChanged(program))
     }

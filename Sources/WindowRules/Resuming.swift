@@ -99,7 +99,7 @@ extension WindowTracker {
     }
     following.hasLost = hasLost || recorded.contains { doubt.isAbout($0) && names[$0.id] == nil }
     following.hasHadWindow = hasHadWindow || !recorded.isEmpty
-    following.showedWindowOfUser = capabilities == nil ? showedWindowOfUser : hasWindowOfUser(program)
+    following.showedWindowOfUser = capabilities == nil ? showedWindowOfUser : showsWindowOfUser(program)
     if isGuest { following.guest = .init(isReplaceable: false) }
     following.isGuessed = isGuessed
     // The previous navd ended while the window stayed behind.

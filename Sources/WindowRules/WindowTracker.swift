@@ -122,6 +122,8 @@ public struct WindowTracker {
   var moved: String?
   /// The windows that navd has asked to come into view, until the window system tells where they are (N11).
   var arriving: Set<String> = []
+  /// The value of ``hasUntold`` at the end of the last input.
+  var hadUntold = false
   /// The windows that the previous navd has given up, and that the first window system is to show (N8).
   var leftHidden: [Window] = []
   var effects: [Effect] = []
