@@ -216,9 +216,19 @@ package enum ProcessTable {
       guard entry.parent > 0, isRecent(entry.identity) else { return nil }
       // systemd tells each process that it starts its own number, which other processes inherit.
       if variable("SYSTEMD_EXEC_PID", of: entry.pid) == .value(ByteString(String(entry.pid))) { return entry.identity }
-      if isBus(entry.parent), !isBus(entry.pid) { return entry.identity }
+      if isBus(entry.parent) ? !isBus(entry.pid) : isReleasedByBus(entry) { return entry.identity }
     }
     return nil
+  }
+
+  /// Whether a process is one that a bus has started, and that has no parent there any more: dbus-daemon ends the process between them
+  /// when the new one has its name. Others inherit the variable from their parents; those of terminals are in sessions of their own.
+  private static func isReleasedByBus(_ entry: ProcessEntry) -> Bool {
+    func isStarted(_ pid: pid_t) -> Bool {
+      if case .value = variable("DBUS_STARTER_ADDRESS", of: pid) { true } else { false }
+    }
+    guard isStarted(entry.pid), !isStarted(entry.parent) else { return false }
+    return all().contains { $0.session == entry.session && isBus($0.pid) }
   }
 
   private static func isBus(_ pid: pid_t) -> Bool {

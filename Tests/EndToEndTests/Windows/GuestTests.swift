@@ -91,24 +91,44 @@ private typealias Rows = CoordinatorInterface
 
   @Test(
     "N1: after a command has handed over, a program that the bus has started shows its window, and no program of its user's",
-    arguments: [BusProgram.daemon, .broker])
-  func window_afterHandingOver_isThatOfTheActivatedProgram(_ program: BusProgram) throws {
+    arguments: [BusProgram.daemon, .broker], [false, true])
+  func window_afterHandingOver_isThatOfTheActivatedProgram(_ program: BusProgram, takesName: Bool) throws {
+    let note = "echo $$ >$HOME/pid.new\nmv $HOME/pid.new $HOME/pid\n"
+    let owner = """
+      from gi.repository import Gio, GLib
+      Gio.bus_own_name(Gio.BusType.SESSION, "org.example.Music", 0, None, None, None)
+      GLib.MainLoop().run()
+      """
     let session = try Session(
-      destinations: [
-        "music": """
-        command = ['dbus-send', '--session', '--type=method_call', '--dest=org.freedesktop.DBus', '/org/freedesktop/DBus',
-          'org.freedesktop.DBus.StartServiceByName', 'string:org.example.Music', 'uint32:0']
-        window = { app-id = 'music' }
-        """
-      ],
+      destinations: ["music": "command = ['~/command']\nwindow = { app-id = 'music' }"],
       services: ["org.example.Music": "/bin/sh $HOME/music"], program: program,
-      files: ["music": "echo $$ >$HOME/pid.new\nmv $HOME/pid.new $HOME/pid\nsleep 1000\n"])
+      files: [
+        "command": """
+        #!/bin/sh
+        until [ -e ~/go ]; do sleep 0.01; done
+        exec dbus-send --session --type=method_call --dest=org.freedesktop.DBus /org/freedesktop/DBus \\
+          org.freedesktop.DBus.StartServiceByName string:org.example.Music uint32:0
+        """,
+        "music": note + (takesName ? "exec python3 $HOME/owner\n" : "sleep 1000\n"), "owner": owner,
+      ])
+    #expect(chmod(session.path("command"), 0o755) == 0)
     let adapter = try ScriptedWindowSystem(session)
     let path = try session.present("music")
+    // The kernel counts the start times of processes in hundredths of a second.
+    let began = session.loop.now
+    try session.poll("what starts now is younger than the item") { session.loop.now - began > .milliseconds(20) }
+    try Files.write("", to: session.path("go"))
     try session.poll("the bus has started it") { access(session.path("pid"), F_OK) == 0 }
     let pid = try #require(
       UInt64(String(decoding: Files.contents(of: session.path("pid")).dropLast(), as: UTF8.self)))
     try session.poll("the command has ended") { session.processes().isEmpty }
+    if takesName, program == .daemon {
+      try session.poll("dbus-daemon has let go of the program that has its name") {
+        let status = String(decoding: Files.contents(of: "/proc/\(pid)/status"), as: UTF8.self)
+        let parent = status.split(separator: "\n").first { $0.hasPrefix("PPid:") }?.split(separator: "\t").last ?? ""
+        return !Files.contents(of: "/proc/\(parent)/comm").starts(with: "dbus-daemon".utf8)
+      }
+    }
     let users = try session.start(program: "/bin/sleep", ["1000"], mayFail: true)
     adapter.open(Window("users", appID: "music", pid: UInt64(users.processID)))
     adapter.open(Window("own", appID: "music", pid: pid))
