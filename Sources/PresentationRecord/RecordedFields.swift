@@ -24,6 +24,7 @@ extension RecordedState.PresentationRow: Fielded {
     try item.code(with: &coder)
     try fields.code(with: &coder)
     try coder.mark("parked", &isParked)
+    try coder.field("stays", &stays)
     guard Coder.reads else { return }
     fields.item = Shared(item)
     fields.announced = fields.phase.name

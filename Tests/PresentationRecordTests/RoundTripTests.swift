@@ -164,6 +164,7 @@ private func stateOfThisRelease() throws -> RecordedState {
     hides: true)
   state.presentations[Handle(2)]?.presentation.isReady = true
   state.presentations[Handle(4)]?.isParked = true
+  state.presentations[Handle(4)]?.stays = "Save?"
   state.presentations[Handle(5)]?.presentation.program = Handle(4)
   state.presentations[Handle(3)]?.presentation.item.output = "DP-1"
   state.presentations[Handle(3)]?.presentation.item.destination?.group = .perOutput("panels-{output}")

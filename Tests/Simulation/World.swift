@@ -423,7 +423,7 @@ struct World: ~Copyable {
     for (group, tags) in served { watcher.forget(tags.subtracting(model.tags(of: group)), of: group) }
     checker.forgetAbsences()
     // The record does not have the requests to programs to end.
-    for program in model.parked.keys { (model.parked[program]!.isEnding, model.parked[program]!.stays) = (false, nil) }
+    for program in model.parked.keys { model.parked[program]!.isEnding = false }
     restarts += 1
     if restarts.isMultiple(of: 2) { try editFile() }
   }

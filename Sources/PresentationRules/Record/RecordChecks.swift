@@ -85,6 +85,7 @@ extension RecordedState {
     if row.isParked, item.membership != nil || item.position != nil || presentation.phase != .presented {
       throw RecordFault("presentation \(handle) is parked, and is dismissed, in a stack or in a group")
     }
+    if row.stays != nil, !row.isParked { throw RecordFault("presentation \(handle) stays parked, and is not parked") }
     try check("the age of \(handle) in its queue", item.queueAge ?? 0, numbers.lastQueueAge)
     try check(textsOf: item.content)
     try check(depthOf: item.value, limits)

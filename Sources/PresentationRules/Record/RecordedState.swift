@@ -19,13 +19,16 @@ public struct RecordedState: Hashable, Sendable {
     public var presentation: Presentation
     /// Whether the presentation has ended, and its program is parked (N8).
     public var isParked = false
+    /// The reason why a parked program stays; see ``StateMachine/reasonToStay(of:)``.
+    public var stays: String?
 
     public init(_ presentation: Presentation) { self.presentation = presentation }
 
     /// Makes the row of a parked program, which is in no slot.
-    init(parked presentation: Presentation) {
+    init(parked presentation: Presentation, stays: String?) {
       self.init(presentation)
       isParked = true
+      self.stays = stays
     }
   }
 

@@ -22,7 +22,7 @@ struct Parked: Sendable {
   }
 
   /// The row of the program in the record.
-  var row: RecordedState.PresentationRow { RecordedState.PresentationRow(parked: presentation) }
+  var row: RecordedState.PresentationRow { RecordedState.PresentationRow(parked: presentation, stays: stays) }
 
   /// Whether the program has shown what another presentation is to show: an item of the same destination, binding and id.
   fileprivate func isProgram(of other: Presentation) -> Bool {
@@ -207,7 +207,9 @@ extension Transition {
 
 extension State {
   mutating func restore(parked row: RecordedState.PresentationRow) {
-    parked[row.presentation.handle] = Parked(row.presentation)
+    var program = Parked(row.presentation)
+    program.stays = row.stays
+    parked[row.presentation.handle] = program
   }
 
   /// Marks parked programs with the presentations that were about to show them again.

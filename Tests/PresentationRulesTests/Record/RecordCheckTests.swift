@@ -158,6 +158,7 @@ import Testing
       }
     }
     #expect(fault { _ in } == nil)
+    #expect(self.fault(of: 3) { $0.stays = "Save?" } == "presentation 3 stays parked, and is not parked")
     #expect(fault { $0.item.membership = GroupTag(group: "g", tag: "t") } == message)
     #expect(fault { $0.item.position = StackPosition(stack: "s", index: 0) } == message)
     #expect(fault { $0.phase = .presenting } == message)

@@ -129,7 +129,7 @@ import Testing
     var record = RecordedState()
     (record.numbers.serial, record.numbers.lastHandle) = (1, 1)
     let program = Presentation(handle: 1, binding: "a", item: Shared(Item(id: "")), phase: .presented)
-    record.presentations[1] = RecordedState.PresentationRow(parked: program)
+    record.presentations[1] = RecordedState.PresentationRow(parked: program, stays: nil)
     var machine = try StateMachine(restoring: record)
     _ = machine.takeUnrecorded()
     return machine
