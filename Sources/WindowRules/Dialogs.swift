@@ -27,6 +27,14 @@ extension WindowTracker {
     return parent == id
   }
 
+  /// Whether a window of nobody may be a dialog of a presentation, because it floats, and the window system tells no parents. That counts
+  /// for the focus (N9): the window itself may be its user's.
+  func mayBeDialog(_ id: String, of handle: Handle) -> Bool {
+    guard let following = followed[handle], let window = windows[id], window.owner == .none else { return false }
+    return window.properties.floating == true && capabilities?.contains(.parent) == false
+      && following.windows.contains { isOfSameProgram(id, $0) }
+  }
+
   private func isOfSameProgram(_ a: String, _ b: String) -> Bool {
     guard let a = windows[a], let b = windows[b], !isUntold(a), !isUntold(b) else { return false }
     if let pid = a.properties.pid, pid != 0 { return pid == b.properties.pid }

@@ -41,7 +41,7 @@ extension WindowTracker {
   mutating func noteFocus(of id: String) {
     guard let isFocused = windows[id]?.properties.focused else { return }
     guard isFocused else { return noteNoFocus(after: id) }
-    let owner = owner(of: id)
+    let owner = owner(of: id) ?? focus?.handle.flatMap { mayBeDialog(id, of: $0) ? $0 : nil }
     if isWithoutFocus { effects.append(.stopWaitingForFocus) }
     if let focus, focus == (id, owner), !isWithoutFocus { return }
     isWithoutFocus = false

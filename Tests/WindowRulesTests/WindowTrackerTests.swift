@@ -1125,6 +1125,19 @@ import Testing
     #expect(tracker.next() == [.report(.focused(two, isOwn: true))])
   }
 
+  @Test("N9: where parents are not told, a floating window of the same process leaves the focus with the item")
+  func focus_onFloatingWindowOfProcess_isTheItems() {
+    for tellsParents in [false, true] {
+      var tracker = tracker(capabilities: tellsParents ? all : all.subtracting([.parent]))
+      tracker.show(one, WindowFollowing(takesAll: false), window: window("w1", pid: 7, focused: true))
+      tracker.opened(window("dialog", pid: 7, floating: true, focused: true), program: one)
+      #expect(tracker.next() == [.report(.focused(tellsParents ? nil : one, isOwn: false))])
+      #expect(tracker.owner(of: "dialog") == nil)
+      tracker.opened(window("users", pid: 7, floating: false, focused: true), program: one)
+      #expect(tracker.next() == [.report(.focused(nil, isOwn: false))])
+    }
+  }
+
   @Test("N7, N9: under new ids, the focus of a window that navd raised is navd's own doing")
   func adapter_withNewIDs_knowsWhatWasRaised() {
     var tracker = tracker()
