@@ -597,6 +597,7 @@ final class RandomDesktop {
       if let program = tracker.followed.all.first(where: { $0.value.isParked && !parked.contains($0.key) })?.key {
         parked.insert(program)
       }
+    case .parkedShown(let program): later { [self] in if parked.contains(program) { showAgain(program) } }
     case .parkedEnded(let program): parked.remove(program)
     case .declined(let handle, _):
       items[handle]?.isDismissed = false
