@@ -351,6 +351,8 @@ public final class Connection {
       guard isOpen, let serial = transport.send(call) else { throw .disconnected() }
       serials.append(serial)
     }
+    // What was read together with the last reply does not wake the loop any more.
+    defer { if transport.hasIncoming { scheduleDrain() } }
     let deadline = timeout.map { loop.now + $0 }
     var replies: [Message?] = Array(repeating: nil, count: calls.count)
     while true {

@@ -237,6 +237,23 @@ private typealias Rows = CoordinatorInterface
     try session.wait("it is shown") { adapter.requests == ["show music"] }
   }
 
+  @Test("R9, N12: navctl quit ends, also if an event comes together with the answer that is before it")
+  func quit_hiddenGuest_endsEachTime() throws {
+    let files = try FollowedCommand("exit 0", window: "window = { app-id = 'music' }")
+    let session = files.session
+    files.adapter.open(Self.music)
+    for round in 1...12 {
+      let path = try session.present("files")
+      #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+      try session.dismiss("files")
+      #expect(try session.ending(of: path).reason == "dismissed")
+      let quit = try session.startNavctl("quit")
+      try session.wait("quit \(round) returns") { quit.hasEnded }
+      #expect(try session.waitForEnd() == .exited(code: 0))
+      try session.start()
+    }
+  }
+
   @Test("N8: a guest that is let go without an adapter is shown by the next one, though nothing else follows windows")
   func dismissParked_guestWithoutAdapter_isShownByNextAdapter() throws {
     let session = try hiddenGuestWithoutAdapter()
