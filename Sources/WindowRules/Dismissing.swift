@@ -3,16 +3,24 @@ import PresentationModel
 // MARK: Dismissing (N5, N6)
 
 extension WindowTracker {
+  /// What ends a presentation.
+  public enum Cause: Sendable {
+    /// A request of its user's.
+    case request
+    /// A rule, and no request: its user may have unsaved text, or another window in the program.
+    case rule
+    /// Its program hangs, or no window of it has opened.
+    case failure
+    /// Everything ends, so that no program stays with hidden windows (N8).
+    case quit
+  }
+
   /// Begins the dismissal of a presentation.
   /// - Parameters:
-  ///   - isForced: whether windows and programs end without a question.
-  ///   - isByRule: whether a rule ends the presentation, and not its user, who may have a window in the program.
-  ///   - isFinal: whether no program stays with hidden windows, since everything ends (N8).
+  ///   - isForced: whether the presentation ends without a question.
   ///   - isNew: whether the presentation has had its first window for less than ``timeToStart``.
-  ///   - isLate: whether the presentation ends because no window of it has opened.
   public mutating func dismiss(
-    _ handle: Handle, isForced: Bool, isByRule: Bool = false, isFinal: Bool = false, isNew: Bool = false,
-    isLate: Bool = false
+    _ handle: Handle, isForced: Bool, because cause: Cause = .request, isNew: Bool = false
   ) {
     if claims[handle] != nil, !isShown(handle) {
       giveUpClaim(handle)
@@ -21,13 +29,15 @@ extension WindowTracker {
     let presentation = handle
     let handle = program(of: presentation)
     guard let following = followed[handle] else { return report(.dismissAnswered(presentation, result: [:])) }
-    func mustSpare() -> Bool { (isByRule || !isForced || isFinal) && showsWindowOfUser(handle) }
+    func mustSpare() -> Bool { (!isForced || cause != .request) && showsWindowOfUser(handle) }
+    // Only its user's own force loses what is not saved.
+    func sparesUser() -> Bool { cause == .rule && !following.rule.kills || mustSpare() }
     switch following.stage {
     case .requested:
       report(.dismissAnswered(presentation, result: [:]))
       drop(handle)
     case .recovered: break
-    case .awaiting where isLate && !isForced && following.isStarted && following.isRunning:
+    case .awaiting where cause == .failure && !isForced && following.isStarted && following.isRunning:
       followed[handle]!.stage = .withdrawing
       followed[handle]!.isDoubtful = true
       confirm(handle)
@@ -38,19 +48,19 @@ extension WindowTracker {
       if isForced { leaveUnseen(handle) } else { reportDeclining(of: handle, Self.userMessage) }
     case .unseen: endProgram(handle)
     case .lingering: leave(handle)
-    case .shown where following.guest != nil: dismissGuest(handle, isForced: isForced, isFinal: isFinal)
-    case .shown where isGone: endUnseen(handle)
+    case .shown where following.guest != nil: dismissGuest(handle, isForced: isForced, isFinal: cause == .quit)
+    case .shown where isGone && (isForced || !mayHide(following)): endUnseen(handle)
     case .shown:
-      if !isFinal, mayHide(following) {
+      if cause != .quit, mayHide(following) {
         hide(handle, isForced: isForced)
       } else if isForced {
-        force(handle, sparesUser: mustSpare())
+        force(handle, sparesUser: sparesUser())
       } else {
         askToClose(handle, isNew: isNew)
       }
-    case .hiding where isFinal && following.guest != nil: letGuestGo(handle)
-    case .hiding: if isFinal { force(handle) } else if isForced { followed[handle]!.mustHide = true }
-    case .closing(let closing): if isForced, !closing.isForced { force(handle, sparesUser: mustSpare()) }
+    case .hiding where cause == .quit && following.guest != nil: letGuestGo(handle)
+    case .hiding: if cause == .quit { force(handle) } else if isForced { followed[handle]!.mustHide = true }
+    case .closing(let closing): if isForced, !closing.isForced { force(handle, sparesUser: sparesUser()) }
     // The result comes in a moment.
     case .parked, .settling, .terminating: break
     case .leaving: reportDismissal(of: handle, result: following.result)

@@ -231,7 +231,7 @@ extension WindowTracker {
       followed[handle]!.stage = .closing(closing)
       if !closing.isForced { giveUpDialogsOfNothing(of: handle) }
       if followed[handle]!.windows.isEmpty {
-        windowsClosed(handle, isForced: closing.isForced)
+        windowsClosed(handle, isForced: closing.isForced && !closing.sparesUser)
       } else if wasDialog, closing.dialogs.isEmpty, !closing.isForced {
         effects.append(.wait(handle, milliseconds: Self.timeAfterDialog))
       }

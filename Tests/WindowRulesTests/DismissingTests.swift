@@ -54,9 +54,9 @@ import Testing
 
   @Test("N5: a dismissal that a rule or Quit forces leaves a program alone that shows a window of its user's")
   func dismissal_forcedByRuleOrQuit_sparesWindowOfUser() {
-    for (isByRule, isFinal) in [(true, false), (false, true)] {
+    for cause in [WindowTracker.Cause.rule, .failure, .quit] {
       var tracker = besideUsers()
-      tracker.dismiss(one, isForced: true, isByRule: isByRule, isFinal: isFinal)
+      tracker.dismiss(one, isForced: true, because: cause)
       #expect(tracker.next() == [.close(window: "w1")])
       tracker.graceIsOver(for: one)
       #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
@@ -64,6 +64,51 @@ import Testing
     var tracker = besideUsers()
     tracker.dismiss(one, isForced: true)
     #expect(tracker.next() == [.terminate(one)])
+  }
+
+  @Test(
+    "N5: a dismissal that a rule forces asks the windows to close, and leaves a program that stays, unless it kills")
+  func dismissal_forcedByRule_asksWindows() {
+    for kills in [false, true] {
+      var tracker = tracker()
+      tracker.show(one, WindowFollowing(kills: kills))
+      tracker.dismiss(one, isForced: true, because: .rule)
+      #expect(tracker.next() == [kills ? .terminate(one) : .close(window: "w1")])
+    }
+    for closes in [false, true] {
+      var tracker = tracker()
+      tracker.show(one)
+      tracker.dismiss(one, isForced: true, because: .rule)
+      tracker.opened(window("dialog", title: "Save?", parent: "w1"), program: one)
+      _ = tracker.next()
+      if closes {
+        tracker.closed("dialog")
+        tracker.closed("w1")
+        #expect(tracker.next() == gone(one))
+        tracker.timeIsOver(for: one)
+      } else {
+        tracker.graceIsOver(for: one)
+      }
+      #expect(
+        tracker.next().last
+          == .report(closes ? .ended(one, failed: false, result: [:]) : .dismissAnswered(one, result: [:])))
+      tracker.forget(one)
+      #expect(tracker.next() == [])
+    }
+  }
+
+  @Test("N8: without an adapter, a program whose windows a dismissal would hide is not ended, unless by force")
+  func dismissal_hidingAfterAdapterHasGone_isDeclined() {
+    for isForced in [false, true] {
+      var tracker = tracker()
+      tracker.show(one, WindowFollowing(hides: true))
+      tracker.left()
+      tracker.becameAbsent()
+      _ = tracker.next()
+      tracker.dismiss(one, isForced: isForced)
+      let message = "its windows cannot be hidden: \(absence)"
+      #expect(tracker.next() == [isForced ? .terminate(one) : .report(.declined(one, message: message))])
+    }
   }
 
   @Test("N2: without an adapter, a program that has shown a window of its user's is not ended")
@@ -149,7 +194,7 @@ import Testing
     var tracker = tracker()
     tracker.follow(one, WindowFollowing(), grace: 2000)
     tracker.programStarted(one)
-    tracker.dismiss(one, isForced: false, isLate: true)
+    tracker.dismiss(one, isForced: false, because: .failure)
     tracker.confirmed(one)
     _ = tracker.next()
     tracker.graceIsOver(for: one)
@@ -161,7 +206,7 @@ import Testing
     var tracker = tracker()
     tracker.follow(one, byApp, grace: 2000)
     tracker.programStarted(one)
-    tracker.dismiss(one, isForced: false, isLate: true)
+    tracker.dismiss(one, isForced: false, because: .failure)
     tracker.unconfirmed(one)
     tracker.forget(one)
     #expect(tracker.next() == [.confirm(one, milliseconds: 1000), .report(.dismissAnswered(one, result: [:]))])

@@ -254,7 +254,7 @@ import Testing
   @Test("N12: the end of everything, and of a hidden guest, shows the guest and lets it go")
   func end_ofAll_letsGuestGo() {
     var tracker = shown()
-    tracker.dismiss(one, isForced: true, isFinal: true)
+    tracker.dismiss(one, isForced: true, because: .quit)
     #expect(tracker.next() == [.report(.dismissAnswered(one, result: ["status": .int32(0)]))])
     for isForced in [false, true] {
       tracker = shown()
@@ -283,7 +283,7 @@ import Testing
     _ = tracker.restore(
       one, windows: [window("w1")], before: ["w1"], beganAt: early, end: [:], isPresented: true, isGuest: true)
     _ = tracker.next()
-    tracker.dismiss(one, isForced: true, isFinal: true)
+    tracker.dismiss(one, isForced: true, because: .quit)
     #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])
     tracker.forget(one)
     #expect(tracker.owner(of: "w1") == nil)

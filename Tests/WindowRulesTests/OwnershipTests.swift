@@ -183,7 +183,7 @@ import Testing
     tracker.follow(one, WindowFollowing(), grace: 2000)
     tracker.programStarted(one)
     tracker.opened(window("w1", pid: nil), by: nil)
-    tracker.dismiss(one, isForced: false, isLate: true)
+    tracker.dismiss(one, isForced: false, because: .failure)
     _ = tracker.next()
     tracker.confirmed(one)
     #expect(tracker.next() == [.report(.dismissAnswered(one, result: [:]))])

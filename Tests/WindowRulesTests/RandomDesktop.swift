@@ -144,7 +144,7 @@ final class RandomDesktop {
       items[handle]!.limit = nil
       items[handle]!.isDismissed = true
       note("late \(handle)")
-      tracker.dismiss(handle, isForced: false, isLate: true)
+      tracker.dismiss(handle, isForced: false, because: .failure)
       perform()
       awaitGrace(of: handle)
     }

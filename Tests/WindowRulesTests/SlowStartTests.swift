@@ -216,7 +216,7 @@ import Testing
     tracker.dismiss(one, isForced: false)
     tracker.left()
     tracker.becameAbsent()
-    tracker.dismiss(one, isForced: false)
+    tracker.dismiss(one, isForced: true, because: .rule)
     _ = tracker.next()
     tracker.arrived(all, [window("w1"), window("w2")]) { _ in one }
     tracker.graceIsOver(for: one)

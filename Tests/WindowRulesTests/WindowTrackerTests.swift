@@ -897,7 +897,7 @@ import Testing
     var late = tracker()
     late.follow(one, byApp, grace: 2000)
     late.programStarted(one)
-    late.dismiss(one, isForced: false, isLate: true)
+    late.dismiss(one, isForced: false, because: .failure)
     #expect(late.next() == [.confirm(one, milliseconds: 1000)])
     if isKnownToBeSilent { late.unconfirmed(one) } else { late.graceIsOver(for: one) }
     #expect(late.next() == [.report(.dismissAnswered(one, result: [:]))])
@@ -912,7 +912,7 @@ import Testing
     var tracker = tracker()
     tracker.follow(one, WindowFollowing(), grace: 2000)
     tracker.programStarted(one)
-    tracker.dismiss(one, isForced: false, isLate: true)
+    tracker.dismiss(one, isForced: false, because: .failure)
     _ = tracker.next()
     tracker.confirmed(one)
     #expect(tracker.next() == [.terminate(one)])
@@ -2052,7 +2052,7 @@ import Testing
     #expect(tracker.next() == [.terminate(one)])
     tracker = dismissed()
     _ = tracker.next()
-    tracker.dismiss(one, isForced: true, isFinal: true)
+    tracker.dismiss(one, isForced: true, because: .quit)
     #expect(tracker.next() == [.terminate(one)])
     for (rule, capabilities) in [(Self.rule, Set([.close])), (WindowFollowing(kills: true, hides: true), all)] {
       tracker = WindowTracker()

@@ -281,11 +281,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     let isNew = programs[tracker.program(of: handle)]?.shown.map {
       loop.now - $0 < .milliseconds(WindowTracker.timeToStart)
     }
-    track {
-      $0.dismiss(
-        handle, isForced: isForced, isByRule: reason.isOfRule, isFinal: reason == .shutdown, isNew: isNew ?? false,
-        isLate: reason == .failed)
-    }
+    track { $0.dismiss(handle, isForced: isForced, because: reason.cause, isNew: isNew ?? false) }
   }
 
   func kill(_ handle: Handle) { track { $0.graceIsOver(for: handle) } }
@@ -596,11 +592,12 @@ extension BootTime {
 }
 
 extension Reason {
-  /// Whether a rule ends the presentation, and no request.
-  fileprivate var isOfRule: Bool {
+  fileprivate var cause: WindowTracker.Cause {
     switch self {
-    case .dismissed, .replaced, .deselected, .popped, .shutdown: false
-    case .closed, .failed, .lost, .owner, .declined, .parent, .expired, .unfocused, .outputGone, .held: true
+    case .dismissed, .replaced, .deselected, .popped: .request
+    case .closed, .lost, .owner, .declined, .parent, .expired, .unfocused, .outputGone, .held: .rule
+    case .failed: .failure
+    case .shutdown: .quit
     }
   }
 }
