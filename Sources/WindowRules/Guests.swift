@@ -14,7 +14,7 @@ extension WindowTracker {
   /// windows that are there.
   mutating func awaitHandedOver(_ handle: Handle) {
     guard let following = followed[handle], !following.hasSoughtGuest else { return }
-    if windows.all.values.contains(where: { $0.owner == .none && mayBeGuest($0, of: handle) }) {
+    if windows.all.values.contains(where: { isFree($0, for: handle) && mayBeGuest($0, of: handle) }) {
       effects.append(.wait(handle, milliseconds: Self.timeToOpen))
     } else {
       followed[handle]!.hasSoughtGuest = true
@@ -45,7 +45,7 @@ extension WindowTracker {
     guard followed[handle]?.hasHandedOver == true, capabilities != nil else { return false }
     followed[handle]!.hasSoughtGuest = true
     var found: [String] = []
-    for window in windows.all.values where window.owner == .none && window.properties.parent ?? "" == "" {
+    for window in windows.all.values where isFree(window, for: handle) && window.properties.parent ?? "" == "" {
       switch facts(of: window, for: handle, takes: .guest).verdict {
       case .guest, .item: found.append(window.id)
       // It may fit, too.
@@ -55,9 +55,31 @@ extension WindowTracker {
     }
     followed[handle]!.haveSeveralFit = found.count > 1
     guard found.count == 1 else { return false }
+    if let other = owner(of: found[0]) { giveUpGuest(of: other) }
     give(found[0], to: handle, as: followed[handle]!.rule.adopts ? nil : .init(isReplaceable: true))
+    noteFocus(of: found[0])
     show(found[0], of: handle)
     return true
+  }
+
+  /// Whether a window is nobody's, or the guest of a program that is parked or shows another item of the destination: its program has
+  /// been asked to show it again.
+  private func isFree(_ window: TrackedWindow, for handle: Handle) -> Bool {
+    guard case .presentation(let other) = window.owner else { return window.owner == .none }
+    guard other != handle, let following = followed[other], following.guest != nil else { return false }
+    switch (following.stage, following.role) {
+    case (.parked, .parked(claimant: nil)): return true
+    case (.shown, .presentation):
+      let destination = following.settings.destination
+      return !destination.isEmpty && destination == followed[handle]!.settings.destination
+    default: return false
+    }
+  }
+
+  /// Ends what shows a guest, since another item shows the guest from now on.
+  private mutating func giveUpGuest(of program: Handle) {
+    leaveWindows(of: program)
+    if followed[program]!.isParked { letGuestGo(program) } else { lastWindowClosed(program) }
   }
 
   /// Brings a window to the front that was there before, also a hidden one.

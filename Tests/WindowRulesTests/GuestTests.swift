@@ -266,6 +266,42 @@ import Testing
     }
   }
 
+  @Test(
+    "N12: the guest of a hidden item, or of another item of the destination, becomes that of the item that asks for it")
+  func guest_askedForByAnotherItem_becomesThatItems() {
+    for (isHidden, destination) in [(true, "app"), (true, "other"), (false, "app"), (false, "other")] {
+      var tracker = shown()
+      if isHidden {
+        tracker.dismiss(one, isForced: false)
+        tracker.hidden("w1")
+      }
+      tracker.follow(two, byApp, grace: 2000, of: destination)
+      tracker.programStarted(two)
+      _ = tracker.next()
+      tracker.programEnded(two, failed: false, result: ["status": .int32(0)])
+      tracker.timeIsOver(for: two)
+      let effects = tracker.next()
+      guard isHidden || destination == "app" else {
+        #expect(tracker.windows(of: one).map(\.id) == ["w1"] && tracker.windows(of: two).isEmpty)
+        continue
+      }
+      #expect(tracker.windows(of: two).map(\.id) == ["w1"] && tracker.isGuest(two))
+      #expect(
+        effects.contains(
+          isHidden
+            ? .report(.parkedEnded(one)) : .report(.ended(one, failed: false, result: ["status": .int32(0)]))))
+      #expect(effects.contains(.summon(window: "w1")))
+    }
+  }
+
+  @Test("N12, N9: a guest that has the focus already takes it for its item")
+  func guest_withFocus_hasFocusOfItem() {
+    var tracker = handedOver(byApp, [window("w1", pid: 7, focused: true)])
+    _ = tracker.next()
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next().contains(.report(.focused(one, isOwn: false))))
+  }
+
   @Test("N12: when its user closes the guest, the item is closed")
   func guest_closedByUser_endsItem() {
     var tracker = shown()
