@@ -56,6 +56,8 @@ extension WindowTracker {
     followed[handle]!.haveSeveralFit = found.count > 1
     guard found.count == 1 else { return false }
     if let other = owner(of: found[0]) { giveUpGuest(of: other) }
+    // It is brought to its user anyway. To raise it first would take the user to it.
+    followed[handle]!.mustBeSeen = false
     give(found[0], to: handle, as: followed[handle]!.rule.adopts ? nil : .init(isReplaceable: true))
     noteFocus(of: found[0])
     show(found[0], of: handle)

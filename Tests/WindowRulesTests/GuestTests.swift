@@ -294,6 +294,18 @@ import Testing
     }
   }
 
+  @Test("N12, N7: a guest that a key asks for where no window is in view is brought there, and not raised where it is")
+  func guest_askedForOnEmptyWorkspace_isBroughtThere() {
+    var tracker = WindowTracker()
+    tracker.arrived(all, [window("w1", pid: 7, inView: false)], at: later) { _ in server }
+    tracker.follow(one, byApp, grace: 2000, mustBeSeen: true)
+    tracker.programStarted(one)
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    tracker.timeIsOver(for: one)
+    let effects = tracker.next()
+    #expect(effects.contains(.summon(window: "w1")) && !effects.contains(.activate(window: "w1")))
+  }
+
   @Test("N12, N9: a guest that has the focus already takes it for its item")
   func guest_withFocus_hasFocusOfItem() {
     var tracker = handedOver(byApp, [window("w1", pid: 7, focused: true)])
