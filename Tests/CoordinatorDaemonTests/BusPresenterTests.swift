@@ -92,7 +92,7 @@ private final class BusPresenterFixture {
   }
 
   func dismiss(isForced: Bool = false) throws {
-    presenter.dismiss(handle, .replaced, animated: false, isForced: isForced)
+    presenter.dismiss(handle, .replaced, isRequested: true, animated: false, isForced: isForced)
     try bus.settle()
   }
 }
@@ -415,7 +415,9 @@ func busPresenter_dismissalsPastTheLimit_wait() throws {
     try fixture.bus.settle()
   }
   fixture.presenter.update(try fixture.presentation(1), [:], author: nil)
-  for number: UInt64 in 1...4 { fixture.presenter.dismiss(Handle(number), .dismissed, animated: true, isForced: false) }
+  for number: UInt64 in 1...4 {
+    fixture.presenter.dismiss(Handle(number), .dismissed, isRequested: true, animated: true, isForced: false)
+  }
   try fixture.bus.settle()
   #expect(program.calls.count == 6)
   // The presenter may still show the item, so it gets the call although navd has forgotten it.

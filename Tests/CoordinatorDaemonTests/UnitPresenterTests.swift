@@ -54,7 +54,7 @@ private final class UnitFixture {
   }
 
   func dismiss(_ number: UInt64 = 1) throws {
-    presenter.dismiss(Handle(number), .dismissed, animated: true, isForced: false)
+    presenter.dismiss(Handle(number), .dismissed, isRequested: true, animated: true, isForced: false)
     try bus.settle()
   }
 

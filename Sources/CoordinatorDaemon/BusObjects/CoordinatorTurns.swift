@@ -164,7 +164,8 @@ final class CoordinatorTurns {
       guard let presentation = service.machine.presentation(handle) else { return }
       presenters[handle]?.update(presentation, service.machine.itemEntry(of: presentation).properties, author: author)
     case .dismiss(let handle, let reason, let animated, let isForced):
-      presenters[handle]?.dismiss(handle, reason, animated: animated, isForced: isForced)
+      let isRequested = service.machine.presentation(handle)?.endedBy != nil
+      presenters[handle]?.dismiss(handle, reason, isRequested: isRequested, animated: animated, isForced: isForced)
     case .kill(let handle):
       presenters[handle]?.kill(handle)
     case .raise(let handle):

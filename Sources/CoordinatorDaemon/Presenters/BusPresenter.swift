@@ -219,7 +219,7 @@ final class BusPresenter: ProgramPresenter {
     }
   }
 
-  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
+  func dismiss(_ handle: Handle, _ reason: Reason, isRequested: Bool, animated: Bool, isForced: Bool) {
     guard let showing = showing[handle], !showing.isGone else {
       reports.take(.dismissAnswered(handle, result: [:]))
       return

@@ -102,7 +102,7 @@ final class CommandPresenter: ProcessPresenter, LaunchObserver {
 
   // MARK: Ending
 
-  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
+  func dismiss(_ handle: Handle, _ reason: Reason, isRequested: Bool, animated: Bool, isForced: Bool) {
     waiting.remove(handle)
     guard let command = running[handle] else {
       reports.take(.dismissAnswered(handle, result: [:]))

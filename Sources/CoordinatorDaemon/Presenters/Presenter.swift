@@ -30,8 +30,10 @@ protocol Presenter: AnyObject {
   /// - Parameter author: the client that has changed the item.
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?)
   /// Ends a presentation.
-  /// - Parameter isForced: whether the presenter must not decline (P15). A forced call may follow one that was not forced.
-  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool)
+  /// - Parameters:
+  ///   - isRequested: whether a request of a client ends it, and no rule alone.
+  ///   - isForced: whether the presenter must not decline (P15). A forced call may follow one that was not forced.
+  func dismiss(_ handle: Handle, _ reason: Reason, isRequested: Bool, animated: Bool, isForced: Bool)
   /// Ends a presentation by force, after its grace time (P14).
   func kill(_ handle: Handle)
   /// Gives up a presentation that did not end even by force (P14).

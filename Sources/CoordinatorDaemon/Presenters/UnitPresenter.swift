@@ -141,7 +141,7 @@ final class UnitPresenter: ProcessPresenter {
     }
   }
 
-  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
+  func dismiss(_ handle: Handle, _ reason: Reason, isRequested: Bool, animated: Bool, isForced: Bool) {
     guard let showing = showing[handle], showing.watch != nil else {
       forget(handle)
       reports.take(.dismissAnswered(handle, result: [:]))

@@ -272,7 +272,7 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
 
   // MARK: Ending
 
-  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
+  func dismiss(_ handle: Handle, _ reason: Reason, isRequested: Bool, animated: Bool, isForced: Bool) {
     // A program that has not been asked to start is not asked to end.
     if programs[handle]?.start != nil {
       track { $0.drop(handle) }
@@ -281,7 +281,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
     let isNew = programs[tracker.program(of: handle)]?.shown.map {
       loop.now - $0 < .milliseconds(WindowTracker.timeToStart)
     }
-    track { $0.dismiss(handle, isForced: isForced, because: reason.cause, isNew: isNew ?? false) }
+    let cause = reason.cause(isRequested: isRequested)
+    track { $0.dismiss(handle, isForced: isForced, because: cause, isNew: isNew ?? false) }
   }
 
   func kill(_ handle: Handle) { track { $0.graceIsOver(for: handle) } }
@@ -377,7 +378,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
         self?.track { $0.closeRefused(id, message) }
       }
     case .terminate(let handle):
-      programs[handle]?.presenter.dismiss(handle, .dismissed, animated: false, isForced: true)
+      programs[handle]?.presenter.dismiss(
+        handle, .dismissed, isRequested: true, animated: false, isForced: true)
     case .confirm(let handle, let milliseconds):
       system.confirm(within: .milliseconds(Int64(clamping: milliseconds))) { [weak self] hasAnswered in
         self?.track { if hasAnswered { $0.confirmed(handle) } else { $0.unconfirmed(handle) } }
@@ -592,10 +594,10 @@ extension BootTime {
 }
 
 extension Reason {
-  fileprivate var cause: WindowTracker.Cause {
+  fileprivate func cause(isRequested: Bool) -> WindowTracker.Cause {
     switch self {
-    case .dismissed, .replaced, .deselected, .popped: .request
-    case .closed, .lost, .owner, .declined, .parent, .expired, .unfocused, .outputGone, .held: .rule
+    case .dismissed, .replaced, .deselected, .popped, .parent: isRequested ? .request : .rule
+    case .closed, .lost, .owner, .declined, .expired, .unfocused, .outputGone, .held: .rule
     case .failed: .failure
     case .shutdown: .quit
     }

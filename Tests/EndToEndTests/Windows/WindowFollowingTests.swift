@@ -185,6 +185,36 @@ final class FollowedCommand {
     #expect(kill(pid_t(pid), 0) == 0)
   }
 
+  @Test(
+    "N5, P15: the end of a parent asks the child's window to close, and leaves one that stays to its user; by force, it ends the program",
+    arguments: [false, true])
+  func parent_ended_asksChildsWindow(isRequested: Bool) throws {
+    let files = try FollowedCommand(more: "grace = '100ms'")
+    let session = files.session
+    _ = try files.show()
+    try session.runNavctl("present", "child", "--to", "files", "--from", "files")
+    let child = try session.call(Rows.get, "child").0
+    var pid: pid_t?
+    try session.poll("the command runs") {
+      pid = try session.call(Rows.get, "child").1["pid"].flatMap { UInt64(value: $0) }.map { pid_t($0) }
+      return pid != nil
+    }
+    let process = try #require(pid)
+    files.adapter.open(Window("text", appID: "files", pid: UInt64(process)))
+    #expect(try session.call(Rows.wait, (child, "presented")).0 == "")
+    files.adapter.onClose = { _ in }
+    if isRequested { try session.runNavctl("dismiss", "files", "--force") } else { files.adapter.close("w1") }
+    if isRequested {
+      try session.poll("its process has ended") { kill(process, 0) != 0 }
+      files.adapter.close("text")
+    }
+    #expect(try session.ending(of: child).reason == "parent")
+    if !isRequested {
+      #expect(files.adapter.requests == ["close text"])
+      #expect(kill(process, 0) == 0)
+    }
+  }
+
   @Test("N6, P16: while the window asks its user, the item is asking; if the window stays, it was declined")
   func window_askingItsUser_declines() throws {
     let files = try FollowedCommand()
