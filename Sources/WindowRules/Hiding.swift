@@ -102,7 +102,7 @@ extension WindowTracker {
   mutating func uncoverWindows(of program: Handle) {
     guard let following = followed[program] else { return }
     for id in following.windows where mayBeHidden(id) {
-      if capabilities == nil {
+      if capabilities?.contains(.hide) != true {
         windows[id]?.isToBeShown = true
       } else if following.guest != nil || following.isHiding || following.mayBeHidden.contains(id) {
         effects.append(.show(window: id))
@@ -110,7 +110,7 @@ extension WindowTracker {
     }
   }
 
-  /// The windows that the next window system shows, since their items were given up while there was none. They are on record.
+  /// The windows that the next window system shows, since their items were given up while none could. They are on record.
   public var windowsToShow: [Window] {
     leftHidden + windows.toBeShown.sorted().map { Window(id: $0, windows[$0]!.properties) }
   }
@@ -123,6 +123,7 @@ extension WindowTracker {
   ///   - all: every window.
   ///   - unknown: the windows that may be earlier ones under other ids.
   mutating func showGivenUp(among all: [Window], unknown: [Window]) {
+    guard capabilities?.contains(.hide) == true else { return }
     let hidden = Dictionary(all.map { ($0.id, $0.properties.hidden == true) }, uniquingKeysWith: { $1 })
     effects += leftHidden.filter { hidden[$0.id] == true }.map { .show(window: $0.id) }
     showHidden(leftHidden.filter { hidden[$0.id] == nil }, among: unknown)

@@ -19,7 +19,7 @@ struct TrackedWindow {
   /// The known facts of the process; nil if there are none, or none yet.
   var process: WindowProcess?
   var owner = Owner.none
-  /// Whether the next window system is to show it, since its item was given up while there was none.
+  /// Whether the next window system is to show it, since its item was given up while none could.
   var isToBeShown = false
 
   var isOfPresentation: Bool { if case .presentation = owner { true } else { false } }

@@ -2327,6 +2327,19 @@ import Testing
     }
   }
 
+  @Test("N8: what is let go while the adapter cannot show it, as on X11 without a window manager, is shown once it can")
+  func windowGivenUp_withoutCapability_isShownOnceThereIsOne() {
+    var tracker = parked()
+    let windows = [window("w1"), window("w2")]
+    tracker.arrived(all.subtracting([.hide]), windows, isSameAdapter: true, at: later) { _ in nil }
+    tracker.releaseParked(one)
+    #expect(tracker.next() == [.released(one)])
+    #expect(tracker.windowsToShow.map(\.id) == ["w1", "w2"])
+    tracker.arrived(all, windows, isSameAdapter: true, at: later) { _ in nil }
+    #expect(tracker.next() == [.show(window: "w1"), .show(window: "w2")])
+    #expect(tracker.windowsToShow == [])
+  }
+
   @Test("N8: a window that was given up without an adapter is shown by the first adapter of the next navd")
   func windowGivenUp_isShownByNextNavd() {
     for (present, shown) in [("w1", "w1"), ("other", "other"), ("none", nil)] as [(String, String?)] {
