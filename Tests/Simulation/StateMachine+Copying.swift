@@ -14,6 +14,7 @@ extension StateMachine {
   mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
     let ended = endParked(isForced: true)
     var outcome = end(beginShutDown(), by: client, at: now)
+    outcome.changes = ended.changes + outcome.changes
     outcome.commands += ended.commands
     return outcome
   }
