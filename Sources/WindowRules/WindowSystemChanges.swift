@@ -13,7 +13,7 @@ extension WindowTracker {
     let isNew = self.capabilities == nil
     self.capabilities = capabilities
     namesOfRecorded = nil
-    (isAbsent, isSilent) = (false, false)
+    (isAbsent, isSilent, isStarting) = (false, false, false)
     let present = Set(all.lazy.map(\.id))
     var missing = windows.ranked.filter { !present.contains($0) }.map { Window(id: $0, windows[$0]!.properties) }
     var unknown = all.filter { windows[$0.id] == nil }
@@ -92,10 +92,11 @@ extension WindowTracker {
   /// - Parameters:
   ///   - isSilent: whether it is on the bus, and does not answer.
   ///   - isExpected: whether one may come (N13).
-  public mutating func becameAbsent(isSilent: Bool = false, isExpected: Bool = false) {
+  ///   - isStarting: whether it may be starting with navd.
+  public mutating func becameAbsent(isSilent: Bool = false, isExpected: Bool = false, isStarting: Bool = false) {
     self.isExpected = isExpected
     guard capabilities == nil else { return }
-    self.isSilent = isSilent
+    (self.isSilent, self.isStarting) = (isSilent, isStarting)
     guard !isAbsent else { return }
     isAbsent = true
     for (handle, following) in followed.sorted {
@@ -110,7 +111,7 @@ extension WindowTracker {
   }
 
   /// Whether there is no window system, as if there had never been one.
-  var isGone: Bool { capabilities == nil && isAbsent && !isSilent }
+  var isGone: Bool { capabilities == nil && isAbsent && !isSilent && !isStarting }
 
   static let absence = "no window-system adapter is on the bus, or it does not answer"
 

@@ -108,6 +108,8 @@ public struct WindowTracker {
   var isAbsent = true
   /// Whether the window system that is absent is on the bus, but does not answer.
   var isSilent = false
+  /// Whether the window system that is absent may be starting with navd.
+  var isStarting = false
   /// Whether a window system is expected to come: the session starts one, or there was one (N13).
   var isExpected = false
   /// The order of windows that open while there is no window system.

@@ -97,6 +97,21 @@ import Testing
     }
   }
 
+  @Test("N2, R2: an item that had a window is not ended while the adapter may be starting with navd")
+  func dismissal_whileAdapterStarts_isDeclined() {
+    var tracker = WindowTracker()
+    tracker.becameAbsent(isExpected: true, isStarting: true)
+    _ = tracker.restore(
+      one, WindowFollowing(), grace: 2000, windows: [window("w1")], before: [], end: nil, isPresented: true)
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: false)
+    let message = "its windows cannot be asked to close: \(absence)"
+    #expect(tracker.next() == [.report(.declined(one, message: message))])
+    tracker.becameAbsent(isExpected: true)
+    tracker.dismiss(one, isForced: false)
+    #expect(tracker.next() == [.terminate(one)])
+  }
+
   @Test("N8: without an adapter, a program whose windows a dismissal would hide is not ended, unless by force")
   func dismissal_hidingAfterAdapterHasGone_isDeclined() {
     for isForced in [false, true] {

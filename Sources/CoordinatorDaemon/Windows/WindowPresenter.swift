@@ -123,8 +123,8 @@ final class WindowPresenter: WindowArranger, ReportReceiver {
   func windowSystemLeft() { track { $0.left() } }
 
   /// Handles the absence of the adapter: there has been none, it has left and not come back, or it does not answer.
-  func windowSystemBecameAbsent(isSilent: Bool, isExpected: Bool) {
-    track { $0.becameAbsent(isSilent: isSilent, isExpected: isExpected) }
+  func windowSystemBecameAbsent(isSilent: Bool, isExpected: Bool, isStarting: Bool) {
+    track { $0.becameAbsent(isSilent: isSilent, isExpected: isExpected, isStarting: isStarting) }
   }
 
   /// Handles the loss of outputs. Events of their windows follow.

@@ -138,7 +138,7 @@ final class WindowSystem {
         session.isExpected { [weak self] isExpected in
           guard let self, self.owner == nil, presence == .unknown else { return }
           self.isExpected = isExpected
-          becomeAbsent()
+          becomeAbsent(isStarting: isExpected)
         }
       } else {
         becomeAbsent()
@@ -155,10 +155,17 @@ final class WindowSystem {
     observer?.windowSystemLeft()
   }
 
-  /// - Parameter isSilent: whether the adapter is on the bus, and does not answer.
-  private func becomeAbsent(isSilent: Bool = false) {
+  /// - Parameters:
+  ///   - isSilent: whether the adapter is on the bus, and does not answer.
+  ///   - isStarting: whether it may be starting with navd.
+  private func becomeAbsent(isSilent: Bool = false, isStarting: Bool = false) {
     presence = .absent
-    observer?.windowSystemBecameAbsent(isSilent: isSilent, isExpected: isExpected)
+    observer?.windowSystemBecameAbsent(isSilent: isSilent, isExpected: isExpected, isStarting: isStarting)
+    if isStarting {
+      absence = connection.loop.timer(after: Self.absenceLimit) { [weak self] in
+        if let self, presence == .absent { becomeAbsent() }
+      }
+    }
     serve()
   }
 

@@ -568,6 +568,28 @@ final class FollowedCommand {
     #expect(try files.session.ending(of: path).reason == "closed")
   }
 
+  @Test("N2, R2: when the adapter and navd are started again, navd first, no program is ended for want of the adapter")
+  func dismissal_beforeAdapterIsBack_endsNoProgram() throws {
+    let files = try FollowedCommand()
+    let session = files.session
+    let path = try files.show()
+    let pid = try files.pid()
+    let window = try #require(files.adapter.windows.first)
+    files.adapter.connection.close()
+    try session.stop(SIGKILL)
+    try session.start()
+    let watcher = try session.watch()
+    try session.runNavctl("toggle", "files")
+    try session.wait("it is kept") { watcher.lines.contains("declined files") }
+    #expect(kill(pid_t(pid), 0) == 0)
+    files.adapter = try ScriptedWindowSystem(session, [window])
+    try session.poll("its window is asked") {
+      try session.runNavctl("dismiss", "files")
+      return files.adapter.requests == ["close w1"]
+    }
+    #expect(try session.ending(of: path).reason == "dismissed")
+  }
+
   @Test(
     "N2, R2: what shows a window of its user's, too, is not ended after the adapter and navd have been killed",
     arguments: [false, true], [false, true])
@@ -587,16 +609,15 @@ final class FollowedCommand {
     try session.stop(SIGKILL)
     try session.start()
     let watcher = try session.watch()
-    if isHidden {
-      try session.runNavctl("dismiss", "--parked", "--force")
-    } else {
-      try session.runNavctl("toggle", "files")
-    }
     let message = "its program still shows a window of its user's, and is not ended"
-    try session.wait("it says why it stays") {
-      isHidden
-        ? watcher.events.contains { $0.json["parked"]?.array?.first?["stays"] == .string(message) }
-        : watcher.events.contains { $0.json["message"] == .string(message) }
+    // For two seconds, the adapter may be starting with navd.
+    try session.poll("it says why it stays") {
+      if isHidden {
+        try session.runNavctl("dismiss", "--parked", "--force")
+        return try session.state()["parked"]?.array?.first?["stays"] == .string(message)
+      }
+      try session.runNavctl("toggle", "files")
+      return watcher.events.contains { $0.json["message"] == .string(message) }
     }
     #expect(kill(pid_t(pid), 0) == 0)
     let quit = try session.navctl("quit")
